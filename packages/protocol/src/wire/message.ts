@@ -1,0 +1,101 @@
+import type { Asn } from '../types/asn.ts';
+import type { Family } from '../types/family.ts';
+import type { RouterId } from '../types/router-id.ts';
+import type { Capability } from './capability/capability.ts';
+import type { Nlri } from './nlri.ts';
+import type { MpReach, MpUnreach, PathAttributes } from './path-attributes.ts';
+
+/** OPEN (RFC 4271 section 4.2). */
+export interface OpenMessage {
+  readonly type: 'OPEN';
+  readonly version: number;
+  /** The My Autonomous System field as sent: 2 octets, AS_TRANS where the AS needs four. */
+  readonly myAs: number;
+  /** In seconds. */
+  readonly holdTime: number;
+  readonly bgpIdentifier: RouterId;
+  readonly capabilities: readonly Capability[];
+}
+
+/** What was wrong with an attribute of a received UPDATE, and what was done about it (RFC 7606 section 2). */
+export interface AttributeFault {
+  readonly code: number;
+  readonly action: 'attribute-discard' | 'treat-as-withdraw';
+  /** UPDATE Message Error subcode that RFC 4271 section 6.3 would have answered with. */
+  readonly subcode: number;
+  /** One sentence for the log. */
+  readonly reason: string;
+}
+
+/** UPDATE (RFC 4271 section 4.3). */
+export interface UpdateMessage {
+  readonly type: 'UPDATE';
+  /** Withdrawn Routes field: IPv4 unicast. */
+  readonly withdrawn: readonly Nlri[];
+  /** `undefined` when the message carries no path attribute other than MP_UNREACH_NLRI. */
+  readonly attributes: PathAttributes | undefined;
+  /** Network Layer Reachability Information field: IPv4 unicast. */
+  readonly nlri: readonly Nlri[];
+  readonly mpReach: MpReach | undefined;
+  readonly mpUnreach: MpUnreach | undefined;
+}
+
+/** A decoded UPDATE, with what RFC 7606 made of its faults. */
+export interface DecodedUpdate extends UpdateMessage {
+  readonly faults: readonly AttributeFault[];
+  /** True when every route announced here is to be treated as withdrawn (RFC 7606 section 2). */
+  readonly treatAsWithdraw: boolean;
+}
+
+/** NOTIFICATION (RFC 4271 section 4.5). */
+export interface NotificationMessage {
+  readonly type: 'NOTIFICATION';
+  readonly code: number;
+  readonly subcode: number;
+  readonly data: Uint8Array;
+}
+
+/** KEEPALIVE (RFC 4271 section 4.4). */
+export interface KeepaliveMessage {
+  readonly type: 'KEEPALIVE';
+}
+
+/** ROUTE-REFRESH (RFC 2918 section 3, RFC 7313 section 3.2). */
+export interface RouteRefreshMessage {
+  readonly type: 'ROUTE-REFRESH';
+  readonly afi: number;
+  readonly safi: number;
+  /** 0 request, 1 beginning, 2 end (RFC 7313); other values are kept as received. */
+  readonly subtype: number;
+}
+
+export type Message =
+  | OpenMessage
+  | UpdateMessage
+  | NotificationMessage
+  | KeepaliveMessage
+  | RouteRefreshMessage;
+export type DecodedMessage = Exclude<Message, UpdateMessage> | DecodedUpdate;
+
+/**
+ * What two OPENs agreed on, as the codec needs it (RFC 4271 section 4.2, RFC 6793, RFC 7911, RFC 8654).
+ * Made once by `negotiate()`; nothing about a session is read from anywhere else while coding a message.
+ */
+export interface CodecContext {
+  /** AS numbers take four octets in AS_PATH and AGGREGATOR, both ways. */
+  readonly asn4: boolean;
+  /** The peer is in our AS. */
+  readonly isInternal: boolean;
+  readonly localAsn: Asn;
+  readonly peerAsn: Asn;
+  /** The longest message that we accept: 4096 or 65535 octets. */
+  readonly maxReceiveLength: number;
+  /** The longest message that we send. */
+  readonly maxSendLength: number;
+  /** Families that both sides offered. */
+  readonly families: readonly Family[];
+  /** Families whose NLRI arrive with path identifiers. */
+  readonly addPathReceive: readonly Family[];
+  /** Families whose NLRI we send with path identifiers. */
+  readonly addPathSend: readonly Family[];
+}

@@ -1,0 +1,44 @@
+import { writeFileSync } from 'node:fs';
+import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node';
+
+/** What a run of vitest leaves for `scripts/test.ts`, as JSON in the file that BGP_LB_TEST_REPORT names. */
+export interface TestReport {
+  readonly passed: number;
+  readonly failed: readonly string[];
+  readonly skipped: readonly { readonly name: string; readonly note: string }[];
+  /** Errors outside any test: a file that does not load, an unhandled rejection. */
+  readonly errors: readonly string[];
+}
+
+/** Counts tests by outcome and keeps the note of each skip. */
+export default class CountingReporter implements Reporter {
+  onTestRunEnd(
+    modules: readonly TestModule[],
+    unhandled: readonly { message: string }[],
+    _reason: TestRunEndReason,
+  ): void {
+    const tests = modules.flatMap((module) => [...module.children.allTests()]);
+    const withState = (state: string): TestCase[] => tests.filter((test) => test.result().state === state);
+    const report: TestReport = {
+      passed: withState('passed').length,
+      failed: withState('failed').map((test) => test.fullName),
+      skipped: [...withState('skipped'), ...withState('pending')].map((test) => ({
+        name: test.fullName,
+        note: noteOf(test),
+      })),
+      errors: [
+        ...unhandled.map((error) => error.message),
+        ...modules.flatMap((module) =>
+          module.errors().map((error) => `${module.moduleId}: ${error.message}`),
+        ),
+      ],
+    };
+    const file = process.env['BGP_LB_TEST_REPORT'];
+    if (file !== undefined) writeFileSync(file, JSON.stringify(report));
+  }
+}
+
+function noteOf(test: TestCase): string {
+  const result = test.result();
+  return 'note' in result && result.note !== undefined ? result.note : '';
+}

@@ -17,6 +17,30 @@ export function asn(value: number): Asn {
   return value as Asn;
 }
 
+/**
+ * Reads an AS number in asplain (`65550`) or asdot (`1.14`) notation (RFC 5396 section 2).
+ * @throws RangeError naming the text.
+ */
+export function parseAsn(text: string): Asn {
+  const match = /^(?:([0-9]{1,5})\.)?([0-9]{1,10})$/.exec(text);
+  const [, high, low = ''] = match ?? [];
+  const isDot = high !== undefined;
+  if (match === null || (isDot && (Number(high) > 0xffff || Number(low) > 0xffff))) {
+    throw new RangeError(`AS number "${text}": expected 1 to 4294967295, or asdot such as 1.14`);
+  }
+  return asn(isDot ? Number(high) * 0x10000 + Number(low) : Number(low));
+}
+
+/** The text of an AS number: asplain, which RFC 5396 section 3 makes the one to use. */
+export function formatAsn(value: Asn): string {
+  return String(value);
+}
+
+/** True when the number fits a 2-octet field (RFC 6793 section 2: "mappable"). */
+export function isTwoOctetAsn(value: Asn): boolean {
+  return value <= 0xffff;
+}
+
 /** True for the ranges that RFC 6996 section 5 sets aside for private use. */
 export function isPrivateAsn(value: Asn): boolean {
   return (value >= 64512 && value <= 65534) || (value >= 4200000000 && value <= 4294967294);

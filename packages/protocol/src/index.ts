@@ -1,3 +1,10 @@
+export type { AdjRibInOptions } from './rib/adj-rib-in.ts';
+export { AdjRibIn } from './rib/adj-rib-in.ts';
+export { AttributeTable } from './rib/attribute-table.ts';
+export type { Decision, DecisionOptions, DecisionReason, RankedPath } from './rib/decision.ts';
+export { decide } from './rib/decision.ts';
+export { endOfRib, isEndOfRib } from './rib/end-of-rib.ts';
+export type { ImportPolicy, Path, PathSource, RejectedPath, RouteChange } from './rib/path.ts';
 export type { Asn } from './types/asn.ts';
 export { AS_TRANS, asn, formatAsn, isPrivateAsn, isTwoOctetAsn, parseAsn } from './types/asn.ts';
 export type { Family } from './types/family.ts';

@@ -1,0 +1,118 @@
+import type { Health, Verdict } from './member-view.ts';
+
+/** How many probes in a row change a verdict. */
+export interface HealthThresholds {
+  readonly rise: number;
+  readonly fall: number;
+}
+
+/** Mildest first. */
+const severity = ['soft', 'unreachable', 'refused'] as const;
+
+/**
+ * The health of one member from its probes, with hysteresis: `rise` good ones in a row pass it, `fall` bad ones
+ * in a row fail it. A run of `fall` refused ones is a refusal, a mixture counts as its mildest. A failure gets
+ * worse by itself but never milder: what was refused comes back only by passing.
+ */
+export class HealthRecord {
+  #thresholds: HealthThresholds;
+  #failure: Exclude<Verdict, 'good'> | undefined;
+  #recent: Verdict[] = [];
+  #hasPassed = false;
+  #failingSince = 0;
+  #detail = 'not probed yet';
+
+  constructor(thresholds: HealthThresholds) {
+    this.#thresholds = thresholds;
+  }
+
+  /** True once `rise` good probes in a row were seen since the last `reset`. */
+  get hasPassed(): boolean {
+    return this.#hasPassed;
+  }
+
+  /** The kind of failure while the member fails, else `undefined`. */
+  get failure(): Exclude<Verdict, 'good'> | undefined {
+    return this.#failure;
+  }
+
+  /** Monotonic milliseconds since when the member fails. Meaningful only while `failure` is set. */
+  get failingSince(): number {
+    return this.#failingSince;
+  }
+
+  /** What the last probe found, in words. */
+  get detail(): string {
+    return this.#detail;
+  }
+
+  get health(): Health {
+    if (this.#failure !== undefined) {
+      return 'failing';
+    }
+    return this.#hasPassed ? 'passing' : 'unknown';
+  }
+
+  /** True when the last probe was good but more are needed: the next one need not wait for a full interval. */
+  get isRising(): boolean {
+    return this.#recent.at(-1) === 'good' && (!this.#hasPassed || this.#failure !== undefined);
+  }
+
+  /** The number of bad probes in a row up to now, at most the greater of `rise` and `fall`, or 2. */
+  get failuresInARow(): number {
+    return this.#runLength((verdict) => verdict !== 'good');
+  }
+
+  /** Counts one probe. */
+  report(verdict: Verdict, detail: string, now: number): void {
+    this.#detail = detail;
+    this.#recent.push(verdict);
+    if (this.#recent.length > Math.max(this.#thresholds.rise, this.#thresholds.fall, 2)) {
+      this.#recent.shift();
+    }
+    if (this.#runLength((seen) => seen === 'good') >= this.#thresholds.rise) {
+      this.#hasPassed = true;
+      this.#failure = undefined;
+    } else if (this.failuresInARow >= this.#thresholds.fall) {
+      this.#fail(now);
+    }
+  }
+
+  /** Takes the member as passing without a probe: it was in the pool before this process began. */
+  assumePassed(): void {
+    this.#hasPassed = true;
+    this.#failure = undefined;
+    this.#recent = [];
+    this.#detail = 'taken over from before the restart';
+  }
+
+  /** Starts the run of failures anew, so that only later probes count. */
+  restartRun(): void {
+    this.#recent = [];
+  }
+
+  /** Forgets everything: the member must pass again. */
+  reset(): void {
+    this.#hasPassed = false;
+    this.#failure = undefined;
+    this.#recent = [];
+    this.#detail = 'not probed yet';
+  }
+
+  #fail(now: number): void {
+    const run = this.#recent.slice(-this.#thresholds.fall);
+    // The mildest of the run: one timeout among refusals may be a listener's full backlog.
+    const mildest = severity.find((kind) => run.includes(kind)) ?? 'soft';
+    if (this.#failure === undefined) {
+      this.#failingSince = now;
+      this.#failure = mildest;
+    } else if (severity.indexOf(mildest) > severity.indexOf(this.#failure)) {
+      this.#failure = mildest;
+    }
+  }
+
+  #runLength(matches: (verdict: Verdict) => boolean): number {
+    const breakAt = this.#recent.findLastIndex((verdict) => !matches(verdict));
+    return this.#recent.length - 1 - breakAt;
+  }
+}

@@ -1,0 +1,54 @@
+/**
+ * What a member's speaker asks for by the attributes of its path: full share, or only what must not be broken
+ * (GRACEFUL_SHUTDOWN of RFC 8326 with LOCAL_PREF 0, and a large community that says why).
+ */
+export type Intent = 'active' | 'last-resort' | 'draining';
+
+/** `active` has its full share; `last-resort` and `draining` keep live connections only; `stale` has lost its session but not its health; `out` gets nothing. */
+export type MemberState = Intent | 'stale' | 'out';
+
+/** What one health probe proved, in the order of how sure it is that the member cannot serve. */
+export type Verdict = 'good' | 'soft' | 'unreachable' | 'refused';
+
+/** The health of a member over time: `unknown` until `rise` good probes in a row. */
+export type Health = 'unknown' | 'passing' | 'failing';
+
+/** Weight of a next hop with its full share (the most that a nexthop group takes, linux/nexthop.h). */
+export const FULL_WEIGHT: number = 256;
+/** Weight of a next hop that keeps its live connections and gets next to no new ones. */
+export const LEAST_WEIGHT: number = 1;
+
+/** One next hop of a VIP with its share. */
+export interface WeightedNextHop {
+  /** Address in canonical text. */
+  readonly nextHop: string;
+  /** 1 to 256. */
+  readonly weight: number;
+}
+
+/** A member as it is shown: state, share, and the reason in words. */
+export interface MemberView {
+  readonly name: string;
+  readonly nextHop: string;
+  readonly state: MemberState;
+  readonly inPool: boolean;
+  /** 0 when the member is not in the pool. */
+  readonly weight: number;
+  /** State of the session to its speaker in RFC 4271's words; `Idle` when there is none. */
+  readonly session: string;
+  readonly health: Health;
+  /** Empty for an active member about which there is nothing to say. */
+  readonly reason: string;
+  /** Monotonic milliseconds of the last change of `state`. */
+  readonly since: number;
+}
+
+/** One change of a member's state. */
+export interface Transition {
+  readonly member: string;
+  readonly nextHop: string;
+  readonly from: MemberState;
+  readonly to: MemberState;
+  readonly weight: number;
+  readonly reason: string;
+}

@@ -1,0 +1,237 @@
+import { Member } from './member.ts';
+import type { MemberView, Transition, WeightedNextHop } from './member-view.ts';
+import type { PoolEvent } from './pool-event.ts';
+
+/** The rules' numbers. All times in milliseconds. */
+export interface PoolSettings {
+  readonly rise: number;
+  readonly fall: number;
+  /** Below this share of good members (0 to 1) health is overruled. */
+  readonly panicThreshold: number;
+  /** How long a member may fail softly before it is moved out, if enough others are good. */
+  readonly evictAfter: number;
+  /** How long an adopted member waits for its speaker. Stale paths are swept by the membership source. */
+  readonly staleTime: number;
+  /** How long an empty pool waits after its first good member, so that the first does not take every bucket. */
+  readonly initialHold: number;
+  /** Members that are known beforehand, by next hop; when all of them are good the initial hold ends. Empty: not known. */
+  readonly expected: readonly string[];
+}
+
+/** Members without session and path are forgotten after this time. */
+const FORGET_AFTER = 24 * 3600 * 1000;
+/** The most members that one pool remembers; beyond it those longest out are forgotten first. */
+const MAX_MEMBERS = 128;
+
+/**
+ * Who serves a VIP, and with which share. Pure: events and the time in, transitions out; the group to program is
+ * `nextHops()`, and `wakeAt` says when a `tick` is due.
+ */
+export class Pool {
+  readonly vip: string;
+  #settings: PoolSettings;
+  #members = new Map<string, Member>();
+  /** Since when an empty pool has had a good member waiting. */
+  #holdUntil: number | undefined;
+  #wakeAt: number | undefined;
+
+  constructor(vip: string, settings: PoolSettings) {
+    this.vip = vip;
+    this.#settings = settings;
+  }
+
+  /** Monotonic milliseconds of the next change by time alone; `undefined` for none. */
+  get wakeAt(): number | undefined {
+    return this.#wakeAt;
+  }
+
+  /** The members in the pool, in a stable order. */
+  nextHops(): WeightedNextHop[] {
+    return this.#sorted()
+      .filter((member) => member.judgement.weight > 0)
+      .map((member) => ({ nextHop: member.nextHop, weight: member.judgement.weight }));
+  }
+
+  /** Every member that is known, in a stable order. */
+  members(): MemberView[] {
+    return this.#sorted().map((member) => member.view());
+  }
+
+  /** Next hops that are to be probed, with what a quick second opinion is wanted for. */
+  probes(): { readonly nextHop: string; readonly urgency: 'normal' | 'rising' | 'unclaimed' }[] {
+    return this.#sorted()
+      .filter((member) => member.wantsProbes)
+      .map((member) => ({
+        nextHop: member.nextHop,
+        urgency: member.isUnclaimed ? 'unclaimed' : member.health.isRising ? 'rising' : 'normal',
+      }));
+  }
+
+  /** Takes one event in and returns what it changed. */
+  handle(event: PoolEvent, now: number): Transition[] {
+    this.#apply(event, now);
+    for (const member of this.#members.values()) {
+      if (member.adopted !== undefined && now >= member.adopted.until) {
+        member.remove('its speaker did not come back after the restart of the router');
+      }
+    }
+    this.#forget(now);
+    return this.#evaluate(now);
+  }
+
+  #apply(event: PoolEvent, now: number): void {
+    switch (event.type) {
+      case 'session':
+        this.#applySession(event, now);
+        return;
+      case 'announced':
+        this.#member(event.nextHop, event.name, now).announce(event.intent, event.why ?? '');
+        return;
+      case 'stale':
+        this.#members.get(event.nextHop)?.loseSession(event.reason);
+        return;
+      case 'withdrawn':
+        this.#members.get(event.nextHop)?.remove(event.reason);
+        return;
+      case 'complete':
+        this.#applyComplete(event.nextHop);
+        return;
+      case 'adopted':
+        for (const { nextHop, weight } of event.members) {
+          const member = this.#member(nextHop, nextHop, now);
+          member.adopted = { weight, until: now + this.#settings.staleTime };
+        }
+        return;
+      case 'probed':
+        this.#members.get(event.nextHop)?.probed(event.verdict, event.detail, now);
+        return;
+      case 'tick':
+        return;
+    }
+    event satisfies never;
+  }
+
+  #applySession(event: Extract<PoolEvent, { type: 'session' }>, now: number): void {
+    const member = this.#member(event.nextHop, event.name, now);
+    member.session = event.session;
+    if (event.session === 'Established' && member.path === undefined) {
+      member.absence = 'its speaker does not advertise the VIP';
+    } else if (event.reason !== undefined && member.path === undefined) {
+      member.absence = event.reason;
+    }
+  }
+
+  #applyComplete(nextHop: string): void {
+    const member = this.#members.get(nextHop);
+    if (member?.adopted !== undefined) {
+      member.remove('its speaker does not advertise the VIP');
+    }
+  }
+
+  #evaluate(now: number): Transition[] {
+    const members = [...this.#members.values()];
+    const isOverruled = this.#isPanic(members);
+    const wasEmpty = members.every((member) => member.judgement.weight === 0);
+    const judged = members.map((member) => ({
+      member,
+      next: member.judge(isOverruled, this.#settings.evictAfter, now),
+    }));
+    const eligible = judged.filter(({ next }) => next.weight > 0);
+    const isHeld = this.#hold(
+      wasEmpty,
+      eligible.map(({ member }) => member.nextHop),
+      now,
+    );
+    const transitions: Transition[] = [];
+    for (const { member, next } of judged) {
+      const held = { state: 'out', weight: 0, reason: 'good; waiting for the others (initialHold)' } as const;
+      const transition = settle(member, isHeld && next.weight > 0 ? held : next, now);
+      if (transition !== undefined) {
+        transitions.push(transition);
+      }
+    }
+    this.#wakeAt = this.#nextDeadline(members, now);
+    return transitions;
+  }
+
+  /** Too few of the members with a session are good: better all of them than a last one that collapses. */
+  #isPanic(members: readonly Member[]): boolean {
+    const candidates = members.filter((member) => member.isCandidate);
+    const good = candidates.filter((member) => member.health.failure === undefined);
+    return good.length < candidates.length * this.#settings.panicThreshold;
+  }
+
+  #hold(wasEmpty: boolean, eligible: readonly string[], now: number): boolean {
+    if (!wasEmpty || eligible.length === 0) {
+      this.#holdUntil = undefined;
+      return false;
+    }
+    // Adopted members are in the kernel already: to leave them out would be the gap that the hold is no excuse for.
+    if (eligible.some((nextHop) => this.#members.get(nextHop)?.adopted !== undefined)) {
+      this.#holdUntil = undefined;
+      return false;
+    }
+    const { expected, initialHold } = this.#settings;
+    const allThere = expected.length > 0 && expected.every((nextHop) => eligible.includes(nextHop));
+    this.#holdUntil ??= now + initialHold;
+    if (allThere || now >= this.#holdUntil) {
+      this.#holdUntil = undefined;
+      return false;
+    }
+    return true;
+  }
+
+  #nextDeadline(members: readonly Member[], now: number): number | undefined {
+    const deadlines = members
+      .map((member) => member.deadline(this.#settings.evictAfter))
+      .concat(this.#holdUntil)
+      .filter((deadline) => deadline !== undefined)
+      .filter((deadline) => deadline > now);
+    return deadlines.length === 0 ? undefined : Math.min(...deadlines);
+  }
+
+  #forget(now: number): void {
+    const idle = [...this.#members.values()]
+      .filter((member) => !member.wantsProbes && member.session !== 'Established')
+      .filter((member) => !this.#settings.expected.includes(member.nextHop))
+      .sort((a, b) => a.since - b.since);
+    for (const member of idle) {
+      if (now - member.since >= FORGET_AFTER || this.#members.size > MAX_MEMBERS) {
+        this.#members.delete(member.nextHop);
+      }
+    }
+  }
+
+  #member(nextHop: string, name: string, now: number): Member {
+    let member = this.#members.get(nextHop);
+    if (member === undefined) {
+      member = new Member(nextHop, name, this.#settings, now);
+      this.#members.set(nextHop, member);
+    }
+    member.name = name;
+    return member;
+  }
+
+  #sorted(): Member[] {
+    return [...this.#members.values()].sort((a, b) => (a.nextHop < b.nextHop ? -1 : 1));
+  }
+}
+
+function settle(member: Member, next: Member['judgement'], now: number): Transition | undefined {
+  const before = member.judgement;
+  member.judgement = next;
+  if (before.state === next.state && before.weight === next.weight) {
+    return undefined;
+  }
+  if (before.state !== next.state) {
+    member.since = now;
+  }
+  return {
+    member: member.name,
+    nextHop: member.nextHop,
+    from: before.state,
+    to: next.state,
+    weight: next.weight,
+    reason: next.reason,
+  };
+}

@@ -1,0 +1,76 @@
+import type { ProbeResult } from '@bgp-lb/daemon';
+import { describe, expect, it } from 'vitest';
+import { afterProbe, type Readiness, unknownReadiness } from './readiness.ts';
+
+const thresholds = { rise: 2, fall: 3 };
+
+const ok: ProbeResult = { kind: 'ok', status: 200, tookMs: 1, detail: '200' };
+const red: ProbeResult = { kind: 'status', status: 500, failing: ['etcd'], tookMs: 1, detail: '500: etcd' };
+const shutdown: ProbeResult = {
+  kind: 'status',
+  status: 500,
+  failing: ['etcd', 'shutdown'],
+  tookMs: 1,
+  detail: '500',
+};
+const forbidden: ProbeResult = { kind: 'unauthorized', status: 403, tookMs: 1, detail: '403' };
+const slow: ProbeResult = { kind: 'timeout', tookMs: 1000, detail: 'no answer in 1 s' };
+const refused: ProbeResult = { kind: 'refused', tookMs: 1, detail: 'ECONNREFUSED' };
+const otherCa: ProbeResult = { kind: 'tls', tookMs: 1, detail: 'unable to verify the first certificate' };
+
+function after(...results: readonly ProbeResult[]): Readiness {
+  return results.reduce((before, result) => afterProbe(before, result, thresholds), unknownReadiness);
+}
+
+describe('readiness', () => {
+  it('is ready after rise green probes in a row, not before', () => {
+    expect(after(ok).level).toBe('unknown');
+    expect(after(ok, red, ok).level).toBe('unknown');
+    expect(after(ok, ok).level).toBe('ready');
+  });
+
+  it('overlooks fewer than fall failures', () => {
+    expect(after(ok, ok, red, red, ok).level).toBe('ready');
+    expect(after(ok, ok, refused, refused, ok).level).toBe('ready');
+  });
+
+  it('fails softly when the API server answers anything but 200, or too late', () => {
+    expect(after(ok, ok, red, slow, red).level).toBe('soft');
+  });
+
+  it('fails hard when the port is closed, or when another CA answers', () => {
+    expect(after(ok, ok, refused, refused, refused).level).toBe('hard');
+    expect(after(ok, ok, otherCa, otherCa, otherCa).level).toBe('hard');
+  });
+
+  it('needs fall hard failures in a row to leave the last resort', () => {
+    expect(after(red, red, red, refused, refused).level).toBe('soft');
+    expect(after(red, red, red, refused, refused, refused).level).toBe('hard');
+  });
+
+  it('is a last resort when an API server that is back answers but is not ready', () => {
+    expect(after(refused, refused, refused, red, red, red).level).toBe('soft');
+  });
+
+  it('sees an API server that shuts down at first sight', () => {
+    expect(after(ok, ok, shutdown).level).toBe('stopping');
+  });
+
+  it('stays with an API server that shuts down until its port is closed or a new one is ready', () => {
+    expect(after(ok, ok, shutdown, slow, slow, slow).level).toBe('stopping');
+    expect(after(ok, ok, shutdown, refused).level).toBe('stopping');
+    expect(after(ok, ok, shutdown, refused, refused, refused).level).toBe('hard');
+    expect(after(ok, ok, shutdown, ok, ok).level).toBe('ready');
+  });
+
+  it('tells at once that the port is closed', () => {
+    expect(after(ok, ok, shutdown, refused).isPortClosed).toBe(true);
+    expect(after(ok, ok, shutdown, slow).isPortClosed).toBe(false);
+  });
+
+  it('does not take 401 and 403 for ready, and says what is needed', () => {
+    const { level, detail } = after(forbidden, forbidden, forbidden);
+    expect(level).toBe('unauthorized');
+    expect(detail).toContain('anonymous access is off');
+  });
+});

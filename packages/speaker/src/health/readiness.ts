@@ -1,0 +1,111 @@
+import type { ProbeResult } from '@bgp-lb/daemon';
+
+/**
+ * What the API server of this master is good for.
+ * - `unknown`: not enough probes yet
+ * - `ready`: /readyz was green `rise` times
+ * - `soft`: it answers, but not with 200 in time
+ * - `unauthorized`: it answers 401 or 403
+ * - `stopping`: it said itself that it is shutting down
+ * - `hard`: nobody listens, or somebody with a certificate of another CA
+ */
+export type ReadinessLevel = 'unknown' | 'ready' | 'soft' | 'unauthorized' | 'stopping' | 'hard';
+
+type Verdict = 'good' | 'soft' | 'unauthorized' | 'stopping' | 'hard';
+
+export interface Readiness {
+  readonly level: ReadinessLevel;
+  /** Consecutive good probes, bad probes, and hard failures at the end of the history. */
+  readonly good: number;
+  readonly bad: number;
+  readonly hard: number;
+  /** The last probe found the port closed. */
+  readonly isPortClosed: boolean;
+  /** One sentence: what the last probe saw. */
+  readonly detail: string;
+}
+
+/** How many equal results in a row change the level. */
+export interface Thresholds {
+  readonly rise: number;
+  readonly fall: number;
+}
+
+export const unknownReadiness: Readiness = {
+  level: 'unknown',
+  good: 0,
+  bad: 0,
+  hard: 0,
+  isPortClosed: false,
+  detail: 'the API server has not been probed yet',
+};
+
+/**
+ * The readiness after one more probe. Good counts against `rise`; any failure counts against `fall`; a hard failure needs
+ * `fall` hard ones in a row. "[-]shutdown failed" needs none: the API server's port closes half a second later by default.
+ */
+export function afterProbe(before: Readiness, result: ProbeResult, thresholds: Thresholds): Readiness {
+  const verdict = verdictOf(result);
+  const counts = {
+    good: verdict === 'good' ? before.good + 1 : 0,
+    bad: verdict === 'good' ? 0 : before.bad + 1,
+    hard: verdict === 'hard' ? before.hard + 1 : 0,
+  };
+  return {
+    ...counts,
+    level: levelAfter(before.level, verdict, counts, thresholds),
+    isPortClosed: result.kind === 'refused',
+    detail: describe(verdict, result),
+  };
+}
+
+function levelAfter(
+  level: ReadinessLevel,
+  verdict: Verdict,
+  counts: { good: number; bad: number; hard: number },
+  thresholds: Thresholds,
+): ReadinessLevel {
+  if (verdict === 'stopping') return 'stopping';
+  if (verdict === 'good') return counts.good >= thresholds.rise ? 'ready' : level;
+  if (verdict === 'hard') {
+    if (counts.hard >= thresholds.fall) return 'hard';
+    return counts.bad >= thresholds.fall && level === 'ready' ? 'soft' : level;
+  }
+  // An API server that began to stop does not come back but by a new start: it is ready again, or its port is closed.
+  if (level === 'stopping') return level;
+  return counts.bad >= thresholds.fall ? verdict : level;
+}
+
+function verdictOf(result: ProbeResult): Verdict {
+  switch (result.kind) {
+    case 'ok':
+      return 'good';
+    case 'status':
+      return result.failing?.includes('shutdown') === true ? 'stopping' : 'soft';
+    case 'unauthorized':
+      return 'unauthorized';
+    case 'timeout':
+      return 'soft';
+    default:
+      // refused, another CA, no way to our own address, or a connection that is cut before it answers: it does not answer.
+      return 'hard';
+  }
+}
+
+function describe(verdict: Verdict, result: ProbeResult): string {
+  switch (verdict) {
+    case 'good':
+      return 'the API server is ready';
+    case 'stopping':
+      return 'the API server is shutting down ([-]shutdown failed)';
+    case 'unauthorized':
+      return (
+        `the API server answers ${result.status ?? '401 or 403'} to /readyz: when this lasts, anonymous access is off, and a client ` +
+        'certificate, or "unauthenticated: accept", is needed'
+      );
+    case 'soft':
+      return `the API server answers but is not ready: ${result.detail}`;
+    default:
+      return `the API server does not answer: ${result.detail}`;
+  }
+}

@@ -1,3 +1,16 @@
+export type { Action, ConnectionTimer, DownKind, SessionEnd } from './fsm/action.ts';
+export { type Role, survivingRole } from './fsm/collision.ts';
+export type { FsmEvent, NotificationContent, TcpFailure } from './fsm/event.ts';
+export { type LocalOffer, localOpen } from './fsm/local-open.ts';
+export type { ExpectedPeer, Negotiated, PeerGracefulRestart } from './fsm/negotiate.ts';
+export { negotiate } from './fsm/negotiate.ts';
+export type { OscillationOptions } from './fsm/oscillation.ts';
+export type { PeerAction, PeerFsmConfig, PeerInput } from './fsm/peer-fsm.ts';
+export { PeerFsm } from './fsm/peer-fsm.ts';
+export { errorEvent, messageEvent } from './fsm/receive.ts';
+export type { ConnectionConfig, State, StateName, Step } from './fsm/state.ts';
+export { stateNames } from './fsm/state.ts';
+export { step } from './fsm/step.ts';
 export type { AdjRibInOptions } from './rib/adj-rib-in.ts';
 export { AdjRibIn } from './rib/adj-rib-in.ts';
 export { AttributeTable } from './rib/attribute-table.ts';

@@ -1,0 +1,66 @@
+import { AS_TRANS, type Asn, isTwoOctetAsn } from '../types/asn.ts';
+import type { Family } from '../types/family.ts';
+import type { RouterId } from '../types/router-id.ts';
+import { AddPathMode, type Capability } from '../wire/capability/capability.ts';
+import { BGP_VERSION } from '../wire/constants.ts';
+import type { OpenMessage } from '../wire/message.ts';
+
+/** What we offer a peer. */
+export interface LocalOffer {
+  readonly asn: Asn;
+  readonly routerId: RouterId;
+  /** In seconds. */
+  readonly holdTime: number;
+  readonly families: readonly Family[];
+  readonly addPathSend: readonly Family[];
+  readonly addPathReceive: readonly Family[];
+  /** Messages of up to 65535 octets (RFC 8654). */
+  readonly extendedMessage: boolean;
+  /** `undefined`: the capability is not sent. `families` are those whose forwarding state is kept over our restart. */
+  readonly gracefulRestart:
+    | { readonly restarting: boolean; readonly restartTime: number; readonly families: readonly Family[] }
+    | undefined;
+}
+
+/** Our OPEN. */
+export function localOpen(offer: LocalOffer): OpenMessage {
+  return {
+    type: 'OPEN',
+    version: BGP_VERSION,
+    // RFC 6793 section 4.2.2.
+    myAs: isTwoOctetAsn(offer.asn) ? offer.asn : AS_TRANS,
+    holdTime: offer.holdTime,
+    bgpIdentifier: offer.routerId,
+    capabilities: capabilitiesOf(offer),
+  };
+}
+
+function capabilitiesOf(offer: LocalOffer): readonly Capability[] {
+  const capabilities: Capability[] = offer.families.map(({ afi, safi }) => ({
+    name: 'multiprotocol',
+    afi,
+    safi,
+  }));
+  capabilities.push({ name: 'route-refresh' }, { name: 'four-octet-as', asn: offer.asn });
+  if (offer.extendedMessage) capabilities.push({ name: 'extended-message' });
+  const addPath = offer.families.flatMap((family) => {
+    const receive = offer.addPathReceive.includes(family);
+    const send = offer.addPathSend.includes(family);
+    if (!receive && !send) return [];
+    const mode = receive && send ? AddPathMode.Both : receive ? AddPathMode.Receive : AddPathMode.Send;
+    return [{ afi: family.afi, safi: family.safi, mode }];
+  });
+  if (addPath.length > 0) capabilities.push({ name: 'add-path', families: addPath });
+  if (offer.gracefulRestart !== undefined) {
+    const { restarting, restartTime, families } = offer.gracefulRestart;
+    capabilities.push({
+      name: 'graceful-restart',
+      restarting,
+      // RFC 8538 is not spoken: a NOTIFICATION ends the session for good.
+      notification: false,
+      restartTime,
+      families: families.map(({ afi, safi }) => ({ afi, safi, forwardingPreserved: true })),
+    });
+  }
+  return capabilities;
+}

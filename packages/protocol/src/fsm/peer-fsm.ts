@@ -1,0 +1,305 @@
+import type { OpenMessage } from '../wire/message.ts';
+import type { Action } from './action.ts';
+import { type Role, survivingRole } from './collision.ts';
+import type { FsmEvent, NotificationContent } from './event.ts';
+import type { Negotiated } from './negotiate.ts';
+import { Oscillation, type OscillationOptions } from './oscillation.ts';
+import { type ConnectionConfig, type State, type StateName, stateNames } from './state.ts';
+import { step } from './step.ts';
+import { connectionCollision } from './transitions.ts';
+
+/** What happens to a peer. */
+export type PeerInput =
+  | { readonly type: 'start' }
+  /** Down until `start`; without a notification TCP is closed and nothing is said (RFC 4724 section 4.1). */
+  | { readonly type: 'stop'; readonly notification: NotificationContent | undefined }
+  /** Down and up again. */
+  | { readonly type: 'reset'; readonly notification: NotificationContent }
+  /** The peer has opened a TCP connection; answered by `accept` or `refuse`. */
+  | { readonly type: 'incoming' }
+  | { readonly type: 'connection'; readonly role: Role; readonly event: FsmEvent }
+  | { readonly type: 'idleHoldExpired' };
+
+/** What the driver must do for a peer, in the order of the list. */
+export type PeerAction =
+  /** For one connection. `damp` and `connectRetryCounter` never come: the peer itself carries them out. */
+  | { readonly type: 'connection'; readonly role: Role; readonly action: Action }
+  /** The connection just announced is the passive one from now on. */
+  | { readonly type: 'accept' }
+  /** Close the connection just announced, with a NOTIFICATION where one is given. */
+  | {
+      readonly type: 'refuse';
+      readonly notification: NotificationContent | undefined;
+      readonly reason: string;
+    }
+  | { readonly type: 'startIdleHold'; readonly seconds: number }
+  | { readonly type: 'stopIdleHold' }
+  /** For the log: a connection has changed its state. */
+  | {
+      readonly type: 'transition';
+      readonly role: Role;
+      readonly from: StateName;
+      readonly to: StateName;
+      readonly event: FsmEvent['type'];
+      readonly reason: string;
+    };
+
+export interface PeerFsmConfig {
+  /** Never open a connection ourselves. */
+  readonly passive: boolean;
+  /** In seconds: bounds one attempt to connect, and the wait between two. */
+  readonly connectRetryTime: number;
+  /** In seconds; `undefined` when OPEN is not delayed. */
+  readonly delayOpenTime: number | undefined;
+  /** In seconds (RFC 9687 section 3). */
+  readonly sendHoldTime: number;
+  readonly oscillation?: OscillationOptions;
+}
+
+/** Never sent: it ends attempts, before there is a connection to send it on. */
+const cease: NotificationContent = Object.freeze({ code: 6, subcode: 0, data: new Uint8Array(0) });
+
+const busyStates: readonly StateName[] = ['OpenSent', 'OpenConfirm', 'Established'];
+
+/** A TCP connection is there. */
+function isBusy(state: State | undefined): boolean {
+  if (state === undefined) return false;
+  return busyStates.includes(state.name) || ('delayingOpen' in state && state.delayingOpen);
+}
+
+/**
+ * One peer: the connection that we open, the one that the peer opens, the collision of both (RFC 4271 section 6.8),
+ * the operator's will, and the damping of a peer that keeps failing. Pure as `step` is: inputs in, actions out.
+ */
+export class PeerFsm {
+  /** The OPEN that the next connection sends. */
+  localOpen: OpenMessage;
+  readonly #config: PeerFsmConfig;
+  readonly #oscillation: Oscillation;
+  #states: { active: State; passive: State | undefined } = { active: { name: 'Idle' }, passive: undefined };
+  #actions: PeerAction[] = [];
+  #isStarted = false;
+  #isHeld = false;
+  #hasFailed = false;
+  /** Attempts to connect since the last established session. */
+  #attempts = 0;
+  #connectRetryCounter = 0;
+
+  constructor(localOpen: OpenMessage, config: PeerFsmConfig) {
+    this.localOpen = localOpen;
+    this.#config = config;
+    this.#oscillation = new Oscillation(config.oscillation);
+  }
+
+  /** The state of the connection that has come further. */
+  get state(): StateName {
+    const passive = this.#states.passive?.name ?? 'Idle';
+    const active = this.#states.active.name;
+    return stateNames.indexOf(passive) > stateNames.indexOf(active) ? passive : active;
+  }
+
+  /** The operator wants the session. */
+  get isStarted(): boolean {
+    return this.#isStarted;
+  }
+
+  /** Kept in Idle for a while because it failed repeatedly. */
+  get isHeld(): boolean {
+    return this.#isHeld;
+  }
+
+  /** RFC 4271 section 8.1.1. */
+  get connectRetryCounter(): number {
+    return this.#connectRetryCounter;
+  }
+
+  /** What the established session agreed on. */
+  get negotiated(): Negotiated | undefined {
+    const { active, passive } = this.#states;
+    if (active.name === 'Established') return active.negotiated;
+    return passive?.name === 'Established' ? passive.negotiated : undefined;
+  }
+
+  /**
+   * Takes one input.
+   * @param now Monotonic milliseconds.
+   */
+  handle(input: PeerInput, now: number): readonly PeerAction[] {
+    this.#actions = [];
+    this.#hasFailed = false;
+    this.#take(input);
+    if (this.#states.passive !== undefined && !isBusy(this.#states.passive)) this.#states.passive = undefined;
+    if (this.#isStarted) this.#settle(now);
+    return this.#actions;
+  }
+
+  #take(input: PeerInput): void {
+    switch (input.type) {
+      case 'start':
+        if (this.#isStarted) return;
+        this.#isStarted = true;
+        this.#oscillation.reset();
+        this.#run('active', {
+          type: this.#config.passive ? 'ManualStart_with_PassiveTcpEstablishment' : 'ManualStart',
+        });
+        return;
+      case 'stop':
+        this.#isStarted = false;
+        this.#end(input.notification);
+        return;
+      case 'reset':
+        this.#end(input.notification);
+        return;
+      case 'incoming':
+        this.#incoming();
+        return;
+      case 'idleHoldExpired':
+        this.#isHeld = false;
+        return;
+      case 'connection':
+        this.#connectionEvent(input.role, input.event);
+        return;
+    }
+  }
+
+  /** Ends both connections as an operator does, and forgets what the peer did before. */
+  #end(notification: NotificationContent | undefined): void {
+    for (const role of ['active', 'passive'] as const) this.#run(role, { type: 'ManualStop', notification });
+    this.#oscillation.reset();
+    this.#attempts = 0;
+    this.#release();
+  }
+
+  #release(): void {
+    if (!this.#isHeld) return;
+    this.#isHeld = false;
+    this.#actions.push({ type: 'stopIdleHold' });
+  }
+
+  #incoming(): void {
+    if (!this.#isStarted) {
+      this.#refuse('administratively down');
+      return;
+    }
+    // RFC 4271 section 8.2.2, Idle: "BGP FSM refuses all incoming BGP connections for this peer."
+    if (this.#isHeld) {
+      this.#refuse('held in Idle after repeated failures');
+      return;
+    }
+    const established = this.#establishedRole();
+    if (established !== undefined) {
+      // RFC 4724 section 5: with graceful restart the new connection replaces the old one.
+      this.#run(established, { type: 'TcpConnectionConfirmed' });
+      if (this.#establishedRole() !== undefined) {
+        this.#refuse('a session is established', connectionCollision);
+        return;
+      }
+    }
+    // The peer opens a second connection only when it has given up the first: the newer one is the one it uses.
+    this.#run('passive', { type: 'OpenCollisionDump' });
+    this.#states.passive = { name: 'Active', delayingOpen: false };
+    this.#actions.push({ type: 'accept' });
+    this.#run('passive', { type: 'TcpConnectionConfirmed' });
+  }
+
+  #refuse(reason: string, notification?: NotificationContent): void {
+    this.#actions.push({ type: 'refuse', notification, reason });
+  }
+
+  #establishedRole(): Role | undefined {
+    if (this.#states.active.name === 'Established') return 'active';
+    return this.#states.passive?.name === 'Established' ? 'passive' : undefined;
+  }
+
+  #connectionEvent(role: Role, event: FsmEvent): void {
+    const other: Role = role === 'active' ? 'passive' : 'active';
+    const state = this.#states[role];
+    if (event.type === 'BGPOpen' && isOpenAwaited(state) && isBusy(this.#states[other])) {
+      // Both connections are to the one peer of this address, so the OPEN tells the identifier behind the other one
+      // too: it is examined also in OpenSent, as RFC 4271 section 6.8 allows. Resolving before the KEEPALIVE goes out
+      // keeps the peer from establishing the connection that we are about to close.
+      const survivor = this.#establishedRole() === undefined ? survivingRole(event.negotiated) : other;
+      const loser = survivor === role ? other : role;
+      this.#run(loser, { type: 'OpenCollisionDump' });
+      if (loser === role) return;
+    }
+    if (event.type === 'KeepAliveMsg' && state?.name === 'OpenConfirm') {
+      // One session: the other connection, or the attempt at it, ends.
+      if (this.#states[other]?.name !== 'Idle') this.#run(other, { type: 'OpenCollisionDump' });
+    }
+    this.#run(role, event);
+  }
+
+  #run(role: Role, event: FsmEvent): void {
+    const from = this.#states[role];
+    if (from === undefined) return;
+    const { state, actions, reason } = step(from, event, this.#connectionConfig(role));
+    this.#states[role] = state;
+    if (state.name !== from.name) {
+      this.#actions.push({
+        type: 'transition',
+        role,
+        from: from.name,
+        to: state.name,
+        event: event.type,
+        reason,
+      });
+    }
+    for (const action of actions) this.#act(role, action);
+  }
+
+  #act(role: Role, action: Action): void {
+    switch (action.type) {
+      case 'connectRetryCounter':
+        this.#connectRetryCounter = action.change === 'zero' ? 0 : this.#connectRetryCounter + 1;
+        return;
+      case 'damp':
+        this.#hasFailed = true;
+        return;
+      case 'connect':
+        this.#attempts += 1;
+        break;
+      case 'established':
+        this.#attempts = 0;
+        break;
+      default:
+        break;
+    }
+    this.#actions.push({ type: 'connection', role, action });
+  }
+
+  /** Holds a peer that failed in Idle, or starts it again. */
+  #settle(now: number): void {
+    const seconds = this.#hasFailed ? this.#oscillation.fail(now) : 0;
+    const { active, passive } = this.#states;
+    if (this.#isHeld || isBusy(active) || passive !== undefined) return;
+    if (seconds > 0) {
+      if (active.name !== 'Idle') this.#run('active', { type: 'AutomaticStop', notification: cease });
+      this.#isHeld = true;
+      this.#actions.push({ type: 'startIdleHold', seconds });
+      return;
+    }
+    if (active.name !== 'Idle') return;
+    this.#run('active', {
+      type: this.#config.passive
+        ? 'AutomaticStart_with_DampPeerOscillations_and_PassiveTcpEstablishment'
+        : 'AutomaticStart_with_DampPeerOscillations',
+    });
+  }
+
+  #connectionConfig(role: Role): ConnectionConfig {
+    const { passive, connectRetryTime, delayOpenTime, sendHoldTime } = this.#config;
+    return {
+      localOpen: this.localOpen,
+      passive: passive || role === 'passive',
+      connectRetryTime,
+      retryDelay: Math.min(connectRetryTime, 2 ** Math.max(0, Math.min(this.#attempts, 30) - 1)),
+      delayOpenTime,
+      sendHoldTime,
+    };
+  }
+}
+
+function isOpenAwaited(state: State | undefined): boolean {
+  return isBusy(state) && state?.name !== 'OpenConfirm' && state?.name !== 'Established';
+}

@@ -1,0 +1,43 @@
+/** Names and texts of Linux error numbers (errno(3)). */
+import { constants } from 'node:os';
+import { getSystemErrorMessage } from 'node:util';
+
+/** Numbers that the kernel returns and that libc does not know: include/linux/errno.h. */
+const kernelOnly: Readonly<Record<number, string>> = { 524: 'ENOTSUPP' };
+
+const names: ReadonlyMap<number, string> = new Map(
+  Object.entries(constants.errno).map(([name, number]) => [number, name]),
+);
+
+/** The name of a positive error number, `EEXIST` for 17; `E<number>` when nobody has named it. */
+export function errnoName(code: number): string {
+  // EAGAIN and EWOULDBLOCK, EOPNOTSUPP and ENOTSUP are pairs of names for one number in Linux.
+  if (code === constants.errno.EAGAIN) return 'EAGAIN';
+  if (code === constants.errno.EOPNOTSUPP) return 'EOPNOTSUPP';
+  return names.get(code) ?? kernelOnly[code] ?? `E${code}`;
+}
+
+/** What strerror(3) says about a positive error number; the name when there is no text. */
+export function errnoText(code: number): string {
+  const text = getSystemErrorMessage(-code);
+  return text === undefined || text.startsWith('Unknown system error') ? errnoName(code) : text;
+}
+
+/** A system call that failed. */
+export class SystemCallError extends Error {
+  override readonly name = 'SystemCallError';
+  /** For example `ENOENT`. */
+  readonly errno: string;
+  /** The positive error number. */
+  readonly code: number;
+  /** The call, and for a socket option the option: `setsockopt(TCP_MD5SIG)`. */
+  readonly syscall: string;
+
+  constructor(syscall: string, code: number, detail?: string) {
+    const errno = errnoName(code);
+    super(`${syscall}: ${errno}: ${errnoText(code)}${detail === undefined ? '' : ` (${detail})`}`);
+    this.syscall = syscall;
+    this.code = code;
+    this.errno = errno;
+  }
+}

@@ -1,0 +1,42 @@
+/** What Node lacks on Linux: TCP socket options, rtnetlink, sysctl and nftables. */
+export { SystemCallError } from './errno.ts';
+export type { AddressKey, AddressSetting, InterfaceAddress } from './interface-address.ts';
+export { AddressFlag } from './interface-address.ts';
+export type { IpVersion } from './internet-address.ts';
+export type { Ipv4Conf, Ipv4ConfName, Link, OperState } from './link.ts';
+export type { Neighbour, NeighbourState } from './neighbour.ts';
+export { NetlinkError, NetlinkFormatError } from './netlink-error.ts';
+export type {
+  Nexthop,
+  NexthopGroupSetting,
+  NexthopMember,
+  NexthopSetting,
+  ResilientSettings,
+} from './nexthop.ts';
+export { NexthopFlag } from './nexthop.ts';
+export type { NexthopBucket } from './nexthop-bucket.ts';
+export type {
+  Route,
+  RouteDecision,
+  RouteFilter,
+  RouteHop,
+  RouteKey,
+  RouteSetting,
+  RouteType,
+} from './route.ts';
+export { RouteProtocol, RouteTable } from './route.ts';
+export { RouteSocket } from './route-socket.ts';
+export type { MarkRule, Rule, RuleAction } from './rule.ts';
+export type { Scope } from './scope.ts';
+export { readSysctl, SysctlError, writeSysctl } from './sysctl.ts';
+export type { TcpMd5Counters } from './tcp-md5-counters.ts';
+export { tcpMd5Counters } from './tcp-md5-counters.ts';
+export type { TcpSocketOptions } from './tcp-socket.ts';
+export { openTcpSocket } from './tcp-socket.ts';
+export type {
+  LinuxListeningSocket,
+  LinuxSockets,
+  ListenOptions,
+  NeighbourSocketOptions,
+} from './tcp-sockets.ts';
+export { linuxSockets } from './tcp-sockets.ts';

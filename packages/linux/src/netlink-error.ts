@@ -1,0 +1,29 @@
+/** What can go wrong between us and the kernel over netlink. */
+import { errnoName, errnoText } from './errno.ts';
+
+/** The kernel refused a request, or did not answer it in time (`ETIMEDOUT`). */
+export class NetlinkError extends Error {
+  override readonly name = 'NetlinkError';
+  /** For example `EEXIST`. */
+  readonly errno: string;
+  /** The positive error number. */
+  readonly code: number;
+  /** What was asked, in words: `set route 10.100.0.1/32 table 254`. */
+  readonly request: string;
+  /** The kernel's own text (NLMSGERR_ATTR_MSG), when it sent one. */
+  readonly kernelText: string | undefined;
+
+  constructor(request: string, code: number, kernelText?: string) {
+    const errno = errnoName(code);
+    super(`${request}: ${errno}: ${kernelText ?? errnoText(code)}`);
+    this.request = request;
+    this.code = code;
+    this.errno = errno;
+    this.kernelText = kernelText;
+  }
+}
+
+/** Bytes that are not a netlink message: a length that passes its container, or a value of the wrong size. */
+export class NetlinkFormatError extends Error {
+  override readonly name = 'NetlinkFormatError';
+}

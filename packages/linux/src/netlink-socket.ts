@@ -1,0 +1,191 @@
+/**
+ * A NETLINK_ROUTE socket for requests. Calls block, but not for long: the kernel handles a request inside send(2), so
+ * its answer is there when send returns (tens of microseconds).
+ */
+import { constants } from 'node:os';
+import { SystemCallError } from './errno.ts';
+import { NetlinkError, NetlinkFormatError } from './netlink-error.ts';
+import {
+  Attributes,
+  ControlType,
+  MessageFlag,
+  type MessageWriter,
+  type NetlinkMessage,
+  parseMessages,
+} from './netlink-message.ts';
+import {
+  Domain,
+  Level,
+  messageTruncated,
+  NetlinkOption,
+  SocketOption,
+  SocketType,
+} from './socket-constants.ts';
+import { bind, close, connect, receive, send, setSocketOption, socket } from './syscalls.ts';
+
+const { EAGAIN, ETIMEDOUT, EMSGSIZE, EBUSY } = constants.errno;
+
+/** The kernel answers at once; this bounds the wait when it is kept from it, as by a long-held lock. */
+const receiveTimeoutSeconds = 5;
+
+/** A dump is asked for again when the table changed underneath (NLM_F_DUMP_INTR), this often at most. */
+const dumpAttempts = 8;
+
+/** The largest datagram taken. The kernel fills at most 32 KiB per datagram of a dump. */
+const receiveBufferLength = 128 * 1024;
+
+/** NLMSGERR_ATTR_MSG: the text of an extended acknowledgement. */
+const errorText = 1;
+
+/**
+ * Opens a NETLINK_ROUTE socket bound to its own port and connected to the kernel: a connected netlink socket
+ * refuses messages of other processes.
+ */
+export function openNetlinkRoute(): number {
+  const fd = socket(Domain.Netlink, SocketType.Raw | SocketType.CloseOnExec, 0);
+  try {
+    const kernel = new Uint8Array(12);
+    new DataView(kernel.buffer).setUint16(0, Domain.Netlink, true);
+    bind(fd, kernel);
+    connect(fd, kernel);
+    return fd;
+  } catch (error) {
+    close(fd);
+    throw error;
+  }
+}
+
+/** Sends requests to the kernel and reads the answers. Not for notifications: see RouteMonitor. */
+export class NetlinkSocket {
+  #fd: number;
+  #sequence = 0;
+  readonly #buffer = new Uint8Array(receiveBufferLength);
+
+  /** @throws SystemCallError; `ENOPROTOOPT` where the kernel is older than 4.20. */
+  constructor() {
+    this.#fd = openNetlinkRoute();
+    try {
+      const timeout = new Uint8Array(16);
+      new DataView(timeout.buffer).setUint32(0, receiveTimeoutSeconds, true);
+      setSocketOption(this.#fd, Level.Socket, SocketOption.ReceiveTimeout, timeout, 'SO_RCVTIMEO');
+      setSocketOption(this.#fd, Level.Netlink, NetlinkOption.CapAck, 1, 'NETLINK_CAP_ACK');
+      setSocketOption(this.#fd, Level.Netlink, NetlinkOption.ExtendedAck, 1, 'NETLINK_EXT_ACK');
+      setSocketOption(this.#fd, Level.Netlink, NetlinkOption.GetStrictCheck, 1, 'NETLINK_GET_STRICT_CHK');
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** Closes the socket; a second call does nothing. */
+  close(): void {
+    if (this.#fd === -1) return;
+    close(this.#fd);
+    this.#fd = -1;
+  }
+
+  /**
+   * Sends a request with NLM_F_ACK and waits for the acknowledgement.
+   * @param request what is asked, in words, for errors
+   * @throws NetlinkError
+   */
+  acknowledged(request: string, writer: MessageWriter): void {
+    this.#exchange(request, writer, () => {});
+  }
+
+  /** Sends a request that one message answers. @throws NetlinkError */
+  answer<T>(request: string, writer: MessageWriter, parse: (message: NetlinkMessage) => T): T {
+    const answers: T[] = [];
+    this.#exchange(request, writer, (message) => answers.push(parse(message)));
+    const [first] = answers;
+    if (first === undefined) throw new NetlinkFormatError(`${request}: acknowledged without an answer`);
+    return first;
+  }
+
+  /**
+   * Sends a dump request. Messages for which `parse` gives undefined are left out.
+   * @throws NetlinkError; `EBUSY` when the table changed during each attempt
+   */
+  dump<T>(request: string, writer: MessageWriter, parse: (message: NetlinkMessage) => T | undefined): T[] {
+    for (let attempt = 0; attempt < dumpAttempts; attempt++) {
+      const found: T[] = [];
+      const consistent = this.#exchange(request, writer, (message) => {
+        const one = parse(message);
+        if (one !== undefined) found.push(one);
+      });
+      if (consistent) return found;
+    }
+    throw new NetlinkError(request, EBUSY, `the table changed during ${dumpAttempts} dumps in a row`);
+  }
+
+  /** @returns false when a dump was interrupted by a change. */
+  #exchange(request: string, writer: MessageWriter, take: (message: NetlinkMessage) => void): boolean {
+    if (this.#fd === -1) throw new NetlinkError(request, constants.errno.EBADF, 'the socket is closed');
+    this.#sequence = (this.#sequence + 1) >>> 0;
+    const sequence = this.#sequence;
+    this.#call(request, () => send(this.#fd, writer.finish(sequence)));
+    let consistent = true;
+    for (;;) {
+      for (const message of this.#receive(request)) {
+        // Answers to a request that timed out before are not ours.
+        if (message.sequence !== sequence) continue;
+        if ((message.flags & MessageFlag.DumpInterrupted) !== 0) consistent = false;
+        if (message.type === ControlType.Error || message.type === ControlType.Done) {
+          throwIfRefused(request, message);
+          return consistent;
+        }
+        if (message.type !== ControlType.Noop) take(message);
+      }
+    }
+  }
+
+  #receive(request: string): NetlinkMessage[] {
+    const length = this.#call(request, () => receive(this.#fd, this.#buffer, messageTruncated));
+    if (length > this.#buffer.length) {
+      throw new NetlinkError(
+        request,
+        EMSGSIZE,
+        `an answer of ${length} octets, room for ${receiveBufferLength}`,
+      );
+    }
+    return parseMessages(this.#buffer.subarray(0, length));
+  }
+
+  #call(request: string, call: () => number): number {
+    try {
+      return call();
+    } catch (error) {
+      if (!(error instanceof SystemCallError)) throw error;
+      if (error.code === EAGAIN) {
+        throw new NetlinkError(request, ETIMEDOUT, `no answer from the kernel in ${receiveTimeoutSeconds} s`);
+      }
+      throw new NetlinkError(request, error.code);
+    }
+  }
+}
+
+/**
+ * Reads NLMSG_ERROR (an acknowledgement when the number is 0) and the end of a dump, which may carry an error too.
+ * @throws NetlinkError
+ */
+export function throwIfRefused(request: string, message: NetlinkMessage): void {
+  const { payload } = message;
+  // The end of a dump has no number in old kernels.
+  if (payload.length < 4 && message.type === ControlType.Done) return;
+  if (payload.length < 4) throw new NetlinkFormatError('an acknowledgement without an error number');
+  const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
+  const number = view.getInt32(0, true);
+  if (number >= 0) return;
+  throw new NetlinkError(request, -number, extendedText(message, view));
+}
+
+function extendedText(message: NetlinkMessage, view: DataView): string | undefined {
+  if ((message.flags & MessageFlag.AckAttributes) === 0) return undefined;
+  let offset = 4;
+  if (message.type === ControlType.Error) {
+    if (view.byteLength < 20) return undefined;
+    const requestLength = (message.flags & MessageFlag.Capped) === 0 ? view.getUint32(4, true) : 16;
+    offset += (requestLength + 3) & ~3;
+  }
+  return new Attributes(message.payload.subarray(offset)).string(errorText);
+}

@@ -1,0 +1,134 @@
+/**
+ * The system calls that Node does not offer. This is the only file that calls foreign functions: a native addon
+ * with the same exports could take its place.
+ *
+ * All calls are synchronous and made on the calling thread, so that errno is read before anything else runs.
+ */
+import { endianness } from 'node:os';
+import koffi from 'koffi';
+import { SystemCallError } from './errno.ts';
+
+if (endianness() !== 'LE') {
+  throw new Error('@bgp-lb/linux: big-endian machines are not supported: its codecs are little-endian');
+}
+
+// The process itself exports the C library it was linked with: this works for glibc and for musl.
+const libc = koffi.load(null);
+
+type NativeFunction<A extends unknown[]> = (...args: A) => number;
+
+const native: {
+  socket: NativeFunction<[number, number, number]>;
+  bind: NativeFunction<[number, Uint8Array, number]>;
+  connect: NativeFunction<[number, Uint8Array, number]>;
+  setsockopt: NativeFunction<[number, number, number, Uint8Array, number]>;
+  getsockopt: NativeFunction<[number, number, number, Uint8Array, Uint8Array]>;
+  send: NativeFunction<[number, Uint8Array, number, number]>;
+  recv: NativeFunction<[number, Uint8Array, number, number]>;
+  close: NativeFunction<[number]>;
+  dup3: NativeFunction<[number, number, number]>;
+  socketpair: NativeFunction<[number, number, number, Uint8Array]>;
+  nameToIndex: NativeFunction<[string]>;
+} = {
+  socket: libc.func('int socket(int domain, int type, int protocol)'),
+  bind: libc.func('int bind(int fd, const void *address, uint32_t length)'),
+  connect: libc.func('int connect(int fd, const void *address, uint32_t length)'),
+  setsockopt: libc.func('int setsockopt(int fd, int level, int name, const void *value, uint32_t length)'),
+  getsockopt: libc.func('int getsockopt(int fd, int level, int name, void *value, void *length)'),
+  send: libc.func('intptr_t send(int fd, const void *bytes, size_t length, int flags)'),
+  recv: libc.func('intptr_t recv(int fd, void *bytes, size_t length, int flags)'),
+  close: libc.func('int close(int fd)'),
+  dup3: libc.func('int dup3(int from, int to, int flags)'),
+  socketpair: libc.func('int socketpair(int domain, int type, int protocol, void *pair)'),
+  nameToIndex: libc.func('unsigned int if_nametoindex(const char *name)'),
+};
+
+const EINTR = 4;
+
+/** Runs a call until a signal does not interrupt it; throws what errno says when the result is -1. */
+function checked(syscall: string, call: () => number): number {
+  for (;;) {
+    const result = call();
+    if (result !== -1) return result;
+    const code = koffi.errno();
+    if (code !== EINTR) throw new SystemCallError(syscall, code);
+  }
+}
+
+/** socket(2). @returns the file descriptor. */
+export function socket(domain: number, type: number, protocol: number): number {
+  return checked('socket', () => native.socket(domain, type, protocol));
+}
+
+/** bind(2) to a `struct sockaddr_*`. */
+export function bind(fd: number, address: Uint8Array): void {
+  checked('bind', () => native.bind(fd, address, address.length));
+}
+
+/** connect(2) to a `struct sockaddr_*`; used for netlink, where it does not wait. */
+export function connect(fd: number, address: Uint8Array): void {
+  checked('connect', () => native.connect(fd, address, address.length));
+}
+
+/**
+ * setsockopt(2).
+ * @param label what the error calls the option, `IP_MINTTL`
+ */
+export function setSocketOption(
+  fd: number,
+  level: number,
+  name: number,
+  value: number | Uint8Array,
+  label: string,
+): void {
+  let bytes: Uint8Array;
+  if (typeof value === 'number') {
+    bytes = new Uint8Array(4);
+    // Marks use all 32 bits: >>> 0 lets both signed and unsigned numbers through.
+    new DataView(bytes.buffer).setUint32(0, value >>> 0, true);
+  } else {
+    bytes = value;
+  }
+  checked(`setsockopt(${label})`, () => native.setsockopt(fd, level, name, bytes, bytes.length));
+}
+
+/** getsockopt(2) of an `int`. */
+export function getSocketOption(fd: number, level: number, name: number, label: string): number {
+  const value = new Uint8Array(4);
+  const length = new Uint8Array([4, 0, 0, 0]);
+  checked(`getsockopt(${label})`, () => native.getsockopt(fd, level, name, value, length));
+  return new DataView(value.buffer).getInt32(0, true);
+}
+
+/** send(2). @returns the number of bytes taken. */
+export function send(fd: number, bytes: Uint8Array, flags = 0): number {
+  return checked('send', () => native.send(fd, bytes, bytes.length, flags));
+}
+
+/** recv(2). @returns the number of bytes put into the buffer (with MSG_TRUNC, what the datagram had). */
+export function receive(fd: number, into: Uint8Array, flags = 0): number {
+  return checked('recv', () => native.recv(fd, into, into.length, flags));
+}
+
+/** close(2). Never throws: after an error the descriptor is gone in Linux as well. */
+export function close(fd: number): void {
+  native.close(fd);
+}
+
+/** dup3(2): makes `to` another name of what `from` names, closing what it named before. */
+export function duplicateOnto(from: number, to: number, flags: number): void {
+  checked('dup3', () => native.dup3(from, to, flags));
+}
+
+/** socketpair(2). */
+export function socketPair(domain: number, type: number): readonly [number, number] {
+  const pair = new Uint8Array(8);
+  checked('socketpair', () => native.socketpair(domain, type, 0, pair));
+  const view = new DataView(pair.buffer);
+  return [view.getInt32(0, true), view.getInt32(4, true)];
+}
+
+/** if_nametoindex(3). @returns 0 when there is no such interface. */
+export function interfaceIndex(name: string): number {
+  return native.nameToIndex(name);
+}

@@ -43,8 +43,23 @@ export {
 } from './types/prefix.ts';
 export type { RouterId } from './types/router-id.ts';
 export { formatRouterId, parseRouterId, routerId } from './types/router-id.ts';
+export { WellKnownCommunity } from './wire/attribute/communities.ts';
 export type { AfiSafi, Capability, GracefulRestartFamily } from './wire/capability/capability.ts';
 export { AddPathMode } from './wire/capability/capability.ts';
+export {
+  BGP_VERSION,
+  HEADER_LENGTH,
+  MAX_EXTENDED_MESSAGE_LENGTH,
+  MAX_MESSAGE_LENGTH,
+  MessageType,
+} from './wire/constants.ts';
+export { openContext } from './wire/context.ts';
+export { EncodeError, NotificationError } from './wire/errors.ts';
+export type { Frame } from './wire/framer.ts';
+export { Framer } from './wire/framer.ts';
+export type { HardResetReason } from './wire/hard-reset.ts';
+export { hardResetData, parseHardReset } from './wire/hard-reset.ts';
+export { keepalive } from './wire/keepalive.ts';
 export type {
   AttributeFault,
   CodecContext,
@@ -57,7 +72,19 @@ export type {
   RouteRefreshMessage,
   UpdateMessage,
 } from './wire/message.ts';
+export { decodeMessage, encodeMessage } from './wire/message-codec.ts';
 export type { Nlri } from './wire/nlri.ts';
+export { nlriLength } from './wire/nlri.ts';
+export {
+  CeaseSubcode,
+  describeNotification,
+  FsmSubcode,
+  MessageHeaderSubcode,
+  NotificationCode,
+  OpenSubcode,
+  RouteRefreshSubcode,
+  UpdateSubcode,
+} from './wire/notification-codes.ts';
 export type {
   Aggregator,
   AsPathSegment,
@@ -70,3 +97,6 @@ export type {
   RawAttribute,
 } from './wire/path-attributes.ts';
 export { Origin, pathAttributes, SegmentType } from './wire/path-attributes.ts';
+export { RouteRefreshSubtype } from './wire/route-refresh.ts';
+export { parseShutdownCommunication, shutdownCommunication } from './wire/shutdown-communication.ts';
+export { Writer } from './wire/writer.ts';

@@ -19,9 +19,10 @@ export interface OpenMessage {
 
 /** What was wrong with an attribute of a received UPDATE, and what was done about it (RFC 7606 section 2). */
 export interface AttributeFault {
+  /** Attribute type code; 0 when the fault is in no attribute: the fields of RFC 4271 section 4.3, or the framing of attributes. */
   readonly code: number;
   readonly action: 'attribute-discard' | 'treat-as-withdraw';
-  /** UPDATE Message Error subcode that RFC 4271 section 6.3 would have answered with. */
+  /** UPDATE Message Error subcode that RFC 4271 section 6.3 would have answered with; 0 where it names none. */
   readonly subcode: number;
   /** One sentence for the log. */
   readonly reason: string;
@@ -98,4 +99,11 @@ export interface CodecContext {
   readonly addPathReceive: readonly Family[];
   /** Families whose NLRI we send with path identifiers. */
   readonly addPathSend: readonly Family[];
+  /** The peer sent the capability of RFC 7313: a ROUTE-REFRESH of wrong length is answered with 7/1 then. Default false. */
+  readonly enhancedRouteRefresh?: boolean;
+  /**
+   * An external peer must have put its own AS first in AS_PATH (RFC 4271 section 6.3; treat-as-withdraw by RFC 7606
+   * section 7.2). Default true; false for a peer that is a route server (RFC 7947 section 2.2.2.1).
+   */
+  readonly enforceFirstAs?: boolean;
 }

@@ -1,0 +1,59 @@
+import { HEADER_LENGTH, MessageType } from './constants.ts';
+import { NotificationError } from './errors.ts';
+import { beginMessage, endMessage } from './header.ts';
+import type { CodecContext, RouteRefreshMessage } from './message.ts';
+import { MessageHeaderSubcode, NotificationCode, RouteRefreshSubcode } from './notification-codes.ts';
+import type { Reader } from './reader.ts';
+import type { Writer } from './writer.ts';
+
+const BODY_LENGTH = 4;
+
+/** Message Subtype of ROUTE-REFRESH (RFC 7313 section 3.2). */
+export const RouteRefreshSubtype = { Request: 0, Beginning: 1, End: 2 } as const;
+
+/**
+ * ROUTE-REFRESH (RFC 2918 section 3; RFC 7313 section 3.2 gave the reserved octet its meaning):
+ *
+ *     | AFI (2) | subtype (1) | SAFI (1) |
+ *
+ * We never offer outbound route filtering (RFC 5291), so a longer message is as wrong as a shorter one.
+ */
+export function decodeRouteRefresh(reader: Reader, context: CodecContext): RouteRefreshMessage {
+  if (reader.remaining !== BODY_LENGTH) throw wrongLength(reader, context);
+  const afi = reader.u16();
+  const subtype = reader.u8();
+  const safi = reader.u8();
+  return { type: 'ROUTE-REFRESH', afi, safi, subtype };
+}
+
+/** RFC 7313 section 5 answers with its own code, and the whole message, where its capability was received. */
+function wrongLength(reader: Reader, context: CodecContext): NotificationError {
+  const length = HEADER_LENGTH + reader.remaining;
+  const reason = `ROUTE-REFRESH of ${length} octets: expected ${HEADER_LENGTH + BODY_LENGTH}`;
+  if (context.enhancedRouteRefresh === true) {
+    return new NotificationError(
+      NotificationCode.RouteRefreshMessageError,
+      RouteRefreshSubcode.InvalidMessageLength,
+      reader.slice(0, length),
+      reason,
+    );
+  }
+  return new NotificationError(
+    NotificationCode.MessageHeaderError,
+    MessageHeaderSubcode.BadMessageLength,
+    Uint8Array.of(length >> 8, length),
+    reason,
+  );
+}
+
+export function encodeRouteRefresh(
+  message: RouteRefreshMessage,
+  context: CodecContext,
+  writer: Writer,
+): Uint8Array {
+  beginMessage(writer, MessageType.RouteRefresh);
+  writer.u16(message.afi);
+  writer.u8(message.subtype);
+  writer.u8(message.safi);
+  return endMessage(writer, context.maxSendLength);
+}

@@ -130,16 +130,6 @@ describe('AdjRibIn and paths that must not be used', () => {
     expect(reasonOf({ ...internal, clusterId: own }, clusters)).toBe('own cluster 10.0.0.10 in CLUSTER_LIST');
     expect(reasonOf({ ...internal, clusterId: parseRouterId('9.9.9.9') }, clusters)).toBeUndefined();
   });
-
-  it('rejects a path whose left-most AS is not the external peer (RFC 4271 section 6.3)', () => {
-    expect(reasonOf({}, sequence(65002, 65001))).toBe(
-      'AS_PATH begins with AS 65002, expected AS 65001 of the peer',
-    );
-    expect(reasonOf({}, { asPath: [] })).toBe('AS_PATH is empty, expected AS 65001 of the peer first');
-    expect(reasonOf({ enforceFirstAs: false }, sequence(65002))).toBeUndefined();
-    expect(reasonOf(internal, sequence(65002))).toBeUndefined();
-    expect(reasonOf(internal, { asPath: [] })).toBeUndefined();
-  });
 });
 
 describe('AdjRibIn with a limit', () => {

@@ -31,8 +31,6 @@ export interface AdjRibInOptions {
   readonly routerId?: RouterId;
   /** With it, a path that has it in its CLUSTER_LIST is rejected (RFC 4456 section 8). */
   readonly clusterId?: RouterId;
-  /** Rejects paths of an external peer whose left-most AS is not the peer's (RFC 4271 section 6.3). Default: true; false towards route servers (RFC 7947). */
-  readonly enforceFirstAs?: boolean;
 }
 
 type Announcement = RouteId & { readonly kind: 'announce'; readonly attributes: PathAttributes };
@@ -166,7 +164,7 @@ export class AdjRibIn {
       intents.set(routeKey(route.prefix, route.pathId), { ...route, kind: 'withdraw' });
     }
     for (const { attributes, routes } of announced) {
-      const loop = loopReason(attributes, this.source, this.#options);
+      const loop = loopReason(attributes, this.#options);
       for (const route of routes) {
         intents.set(routeKey(route.prefix, route.pathId), this.#judge(route, attributes, loop));
       }

@@ -3,6 +3,7 @@ export { SystemCallError } from './errno.ts';
 export type { AddressKey, AddressSetting, InterfaceAddress } from './interface-address.ts';
 export { AddressFlag } from './interface-address.ts';
 export type { IpVersion } from './internet-address.ts';
+export type { ChangeAction, ChangeKind, KernelChange } from './kernel-change.ts';
 export type { Ipv4Conf, Ipv4ConfName, Link, OperState } from './link.ts';
 export type { Neighbour, NeighbourState } from './neighbour.ts';
 export { NetlinkError, NetlinkFormatError } from './netlink-error.ts';
@@ -15,6 +16,10 @@ export type {
 } from './nexthop.ts';
 export { NexthopFlag } from './nexthop.ts';
 export type { NexthopBucket } from './nexthop-bucket.ts';
+export type { NftCommand, NftFamily, NftObject } from './nftables.ts';
+export { Nftables } from './nftables.ts';
+export type { NftablesFailure } from './nftables-error.ts';
+export { NftablesError } from './nftables-error.ts';
 export type {
   Route,
   RouteDecision,
@@ -25,6 +30,8 @@ export type {
   RouteType,
 } from './route.ts';
 export { RouteProtocol, RouteTable } from './route.ts';
+export type { RouteMonitorHandlers, RouteMonitorOptions } from './route-monitor.ts';
+export { RouteMonitor } from './route-monitor.ts';
 export { RouteSocket } from './route-socket.ts';
 export type { MarkRule, Rule, RuleAction } from './rule.ts';
 export type { Scope } from './scope.ts';

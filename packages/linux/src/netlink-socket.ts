@@ -41,8 +41,9 @@ const errorText = 1;
  * Opens a NETLINK_ROUTE socket bound to its own port and connected to the kernel: a connected netlink socket
  * refuses messages of other processes.
  */
-export function openNetlinkRoute(): number {
-  const fd = socket(Domain.Netlink, SocketType.Raw | SocketType.CloseOnExec, 0);
+export function openNetlinkRoute(options: { readonly nonBlocking: boolean }): number {
+  const type = SocketType.Raw | SocketType.CloseOnExec | (options.nonBlocking ? SocketType.NonBlocking : 0);
+  const fd = socket(Domain.Netlink, type, 0);
   try {
     const kernel = new Uint8Array(12);
     new DataView(kernel.buffer).setUint16(0, Domain.Netlink, true);
@@ -63,7 +64,7 @@ export class NetlinkSocket {
 
   /** @throws SystemCallError; `ENOPROTOOPT` where the kernel is older than 4.20. */
   constructor() {
-    this.#fd = openNetlinkRoute();
+    this.#fd = openNetlinkRoute({ nonBlocking: false });
     try {
       const timeout = new Uint8Array(16);
       new DataView(timeout.buffer).setUint32(0, receiveTimeoutSeconds, true);

@@ -18,6 +18,7 @@ export const Level = { Socket: 1, Ip: 0, Tcp: 6, Ipv6: 41, Netlink: 270 } as con
 /** SO_*. */
 export const SocketOption = {
   ReuseAddress: 2,
+  ReceiveBuffer: 8,
   ReceiveTimeout: 20,
   BindToDevice: 25,
   ReceiveBufferForce: 33,

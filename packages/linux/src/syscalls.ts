@@ -28,6 +28,7 @@ const native: {
   close: NativeFunction<[number]>;
   dup3: NativeFunction<[number, number, number]>;
   socketpair: NativeFunction<[number, number, number, Uint8Array]>;
+  memfdCreate: NativeFunction<[string, number]>;
   nameToIndex: NativeFunction<[string]>;
 } = {
   socket: libc.func('int socket(int domain, int type, int protocol)'),
@@ -40,6 +41,7 @@ const native: {
   close: libc.func('int close(int fd)'),
   dup3: libc.func('int dup3(int from, int to, int flags)'),
   socketpair: libc.func('int socketpair(int domain, int type, int protocol, void *pair)'),
+  memfdCreate: libc.func('int memfd_create(const char *name, unsigned int flags)'),
   nameToIndex: libc.func('unsigned int if_nametoindex(const char *name)'),
 };
 
@@ -126,6 +128,12 @@ export function socketPair(domain: number, type: number): readonly [number, numb
   checked('socketpair', () => native.socketpair(domain, type, 0, pair));
   const view = new DataView(pair.buffer);
   return [view.getInt32(0, true), view.getInt32(4, true)];
+}
+
+/** memfd_create(2): a file that lives in memory. @param name for people who look into /proc/PID/fd */
+export function createMemoryFile(name: string): number {
+  const closeOnExec = 1;
+  return checked('memfd_create', () => native.memfdCreate(name, closeOnExec));
 }
 
 /** if_nametoindex(3). @returns 0 when there is no such interface. */

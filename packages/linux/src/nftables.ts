@@ -1,0 +1,173 @@
+/** nftables through its own program, nft(8), in JSON (libnftables-json(5)). */
+import { spawn } from 'node:child_process';
+import { writeSync } from 'node:fs';
+import { NftablesError } from './nftables-error.ts';
+import { close, createMemoryFile } from './syscalls.ts';
+
+/** The address families of tables. */
+export type NftFamily = 'ip' | 'ip6' | 'inet' | 'arp' | 'bridge' | 'netdev';
+
+/** An object of the rule set, by its kind: `{ table: { family: 'inet', name: 'bgp-lb' } }`. */
+export type NftObject = { readonly [kind: string]: unknown };
+
+/** A command and its object: `{ add: { table: { family: 'inet', name: 'bgp-lb' } } }`. */
+export type NftCommand = {
+  readonly [verb in 'add' | 'create' | 'insert' | 'replace' | 'delete' | 'flush' | 'rename']?: NftObject;
+};
+
+const timeLimit = 10_000;
+const outputLimit = 16 * 1024 * 1024;
+const errorTextLimit = 4096;
+
+/** Runs nft(8). Calls on one instance run one after another, in the order they were made. */
+export class Nftables {
+  readonly #program: string;
+  readonly #timeLimit: number;
+  #last: Promise<unknown> = Promise.resolve();
+
+  /**
+   * @param program the name (found by PATH, /usr/sbin and /sbin) or path of nft
+   * @param options.timeLimit ms after which nft is killed; default 10000
+   */
+  constructor(program = 'nft', options: { readonly timeLimit?: number } = {}) {
+    this.#program = program;
+    this.#timeLimit = options.timeLimit ?? timeLimit;
+  }
+
+  /** Applies all commands in one transaction: all of them, or none. @throws NftablesError */
+  async apply(commands: readonly NftCommand[]): Promise<void> {
+    await this.#run(['-j', '-f', '-'], JSON.stringify({ nftables: commands }));
+  }
+
+  /** The objects of a table, the table itself included; undefined when there is none. @throws NftablesError */
+  async table(family: NftFamily, name: string): Promise<NftObject[] | undefined> {
+    try {
+      return objectsIn(await this.#run(['-j', 'list', 'table', family, name]));
+    } catch (error) {
+      if (isAbsent(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Removes a table and all that is in it; nothing happens when there is none. @throws NftablesError */
+  async deleteTable(family: NftFamily, name: string): Promise<void> {
+    const table = { family, name };
+    // Added first, so that there is one to delete.
+    await this.apply([{ add: { table } }, { delete: { table } }]);
+  }
+
+  #run(argv: readonly string[], input?: string): Promise<string> {
+    const run = this.#last.then(() => runProgram(this.#program, argv, input, this.#timeLimit));
+    this.#last = run.catch(() => {});
+    return run;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return (
+    error instanceof NftablesError &&
+    error.reason === 'refused' &&
+    /No such file or directory/.test(error.text)
+  );
+}
+
+/** The objects of nft's output, without the line about its version. @throws NftablesError */
+function objectsIn(output: string): NftObject[] {
+  const parsed = parseJson(output);
+  const list = isObject(parsed) ? parsed['nftables'] : undefined;
+  if (!Array.isArray(list))
+    throw new NftablesError('unreadable', 'nft printed something that is not a rule set');
+  return list.filter(isObject).filter((entry) => !('metainfo' in entry));
+}
+
+function parseJson(output: string): unknown {
+  try {
+    return JSON.parse(output);
+  } catch (cause) {
+    throw new NftablesError('unreadable', 'nft printed something that is not JSON', { cause });
+  }
+}
+
+function isObject(value: unknown): value is NftObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function runProgram(
+  program: string,
+  argv: readonly string[],
+  input: string | undefined,
+  limit: number,
+): Promise<string> {
+  if (input === undefined) return runWith(program, argv, 'ignore', limit);
+  // nft opens /dev/stdin by its path, which fails for the socket that Node makes of 'pipe': a file in memory can be
+  // opened, needs no writable file system, and has no limit as an argument has.
+  const file = createMemoryFile('nft-commands');
+  try {
+    // Newer versions of nft read the descriptor itself: writing at a position leaves its offset at 0.
+    writeSync(file, input, 0);
+    // The child has its own descriptor once it is spawned.
+    return runWith(program, argv, file, limit);
+  } finally {
+    close(file);
+  }
+}
+
+function runWith(
+  program: string,
+  argv: readonly string[],
+  stdin: number | 'ignore',
+  limit: number,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const path = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`;
+    const child = spawn(program, argv, {
+      stdio: [stdin, 'pipe', 'pipe'],
+      // The texts of errors are compared: they are not to be translated.
+      env: { ...process.env, PATH: path, LC_ALL: 'C' },
+    });
+    let failure: NftablesError | undefined;
+    const fail = (error: NftablesError): void => {
+      failure ??= error;
+      child.kill('SIGKILL');
+    };
+    const timer = setTimeout(() => {
+      fail(new NftablesError('timeout', `${program} did not end in ${limit} ms and was killed`));
+    }, limit);
+    const output = collect(child.stdout, outputLimit, () => {
+      fail(new NftablesError('unreadable', `${program} printed more than ${outputLimit} octets`));
+    });
+    // What passes the limit is left out: the first lines say what was wrong.
+    const errors = collect(child.stderr, errorTextLimit, () => {});
+    child.on('error', (cause) => {
+      clearTimeout(timer);
+      reject(failure ?? startFailure(program, cause));
+    });
+    child.on('close', (code, signal) => {
+      clearTimeout(timer);
+      if (failure !== undefined) reject(failure);
+      else if (code === 0) resolve(output());
+      else reject(new NftablesError('refused', errors().trim() || `${program} ended with ${signal ?? code}`));
+    });
+  });
+}
+
+function startFailure(program: string, cause: NodeJS.ErrnoException): NftablesError {
+  return cause.code === 'ENOENT'
+    ? new NftablesError('missing', `${program} is not installed: on Debian, apt-get install nftables`, {
+        cause,
+      })
+    : new NftablesError('failed', `${program} could not be started: ${cause.message}`, { cause });
+}
+
+/** Keeps the first octets of a stream, and reads the rest so that the writer does not wait. */
+function collect(stream: NodeJS.ReadableStream | null, limit: number, onPassed: () => void): () => string {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  stream?.on('data', (chunk: Buffer) => {
+    const room = limit - length;
+    length += chunk.length;
+    if (room > 0) chunks.push(chunk.subarray(0, room));
+    if (length > limit) onPassed();
+  });
+  return () => Buffer.concat(chunks).toString('utf8');
+}

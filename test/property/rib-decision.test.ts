@@ -139,6 +139,15 @@ function followChanges(ribs: readonly AdjRibIn[], list: readonly Event[]): Reado
   return best;
 }
 
+function byPrefix(ribs: readonly AdjRibIn[]): ReadonlyMap<PrefixKey, readonly Path[]> {
+  const groups = new Map<PrefixKey, Path[]>();
+  for (const path of ribs.flatMap((rib) => [...rib.paths()])) {
+    const key = prefixKey(path.prefix);
+    groups.set(key, [...(groups.get(key) ?? []), path]);
+  }
+  return groups;
+}
+
 function identity(path: Path | undefined): readonly unknown[] {
   return [path?.from.name, path?.pathId, path?.attributes];
 }
@@ -150,10 +159,7 @@ describe('the decision process', () => {
         const table = new AttributeTable();
         const ribs = sources.map((source) => new AdjRibIn({ table, source }));
         const best = followChanges(ribs, list);
-        const all = Map.groupBy(
-          ribs.flatMap((rib) => [...rib.paths()]),
-          (path) => prefixKey(path.prefix),
-        );
+        const all = byPrefix(ribs);
         expect(new Set(best.keys())).toEqual(new Set(all.keys()));
         for (const [key, paths] of all) {
           const expected = referenceBest(paths);

@@ -140,7 +140,7 @@ export class AdjRibOut {
     return [...this.#stateOf(family).wanted.values()];
   }
 
-  /** Wanted routes that the last `flush` could not send, with the reason of each (RFC 8654 section 5 has the commonest). */
+  /** Wanted routes that the last `flush` could not send, with the reason of each (RFC 8654 section 4 has the commonest). */
   get unsent(): readonly UnsentRoute[] {
     return [...this.#families.values()].flatMap((state) => state.unsent);
   }

@@ -1,9 +1,14 @@
 import * as z from 'zod';
 
-const markerIdentity = z.object({ path: z.string(), modifiedAt: z.number(), inode: z.number() });
-
 /** Which file was taken as proof, so that one that cannot be deleted does not count twice. */
-export type MarkerIdentity = Readonly<z.output<typeof markerIdentity>>;
+export interface MarkerIdentity {
+  readonly path: string;
+  /** Milliseconds since the epoch. */
+  readonly modifiedAt: number;
+  readonly inode: number;
+}
+
+const markerIdentity = z.object({ path: z.string(), modifiedAt: z.number(), inode: z.number() });
 
 const latch = z.object({
   machineId: z.string().min(1),
@@ -42,7 +47,7 @@ export interface BootstrapState {
 export const noBootstrap: BootstrapState = { consumed: [] };
 
 /** The format of state.json. */
-export const bootstrapStateFile = z.object({
+export const bootstrapStateFile: z.ZodType<BootstrapState & { readonly version: 1 }> = z.object({
   version: z.literal(1),
   latch: latch.optional(),
   void: z.object({ reason: z.string(), since: z.string() }).optional(),

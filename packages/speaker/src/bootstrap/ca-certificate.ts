@@ -1,16 +1,20 @@
-import { createHash, X509Certificate } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readFileSync, type Stats, statSync } from 'node:fs';
+import { publicKeyHashes } from '@bgp-lb/daemon';
 import type { CaReading } from './latch.ts';
 
 /** ca.crt of a cluster holds one or two certificates; this bounds what is read of a file that somebody else writes. */
 const MAX_BYTES = 256 * 1024;
 
-const certificatePattern = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
+interface Loaded {
+  readonly reading: CaReading;
+  readonly pem: string | undefined;
+}
 
 /** ca.crt as it is now, read again only when its inode, size or time changed. */
 export class CaCertificate {
   readonly #path: string;
-  #seen: { stats: Stats; reading: CaReading; pem: string | undefined } | undefined;
+  #seen: (Loaded & { readonly stats: Stats }) | undefined;
   #isUnlinked = false;
 
   constructor(path: string) {
@@ -42,43 +46,28 @@ export class CaCertificate {
     this.#isUnlinked = stats.nlink === 0;
     const before = this.#seen;
     if (before !== undefined && isSameFile(before.stats, stats)) return before.reading;
-    const { reading, pem } = this.#load(stats);
-    this.#seen = { stats, reading, pem };
-    return reading;
+    this.#seen = { stats, ...this.#load(stats) };
+    return this.#seen.reading;
   }
 
-  #load(stats: Stats): { reading: CaReading; pem: string | undefined } {
-    if (!stats.isFile())
-      return { reading: { kind: 'missing', detail: `${this.#path} is not a file` }, pem: undefined };
+  #load(stats: Stats): Loaded {
+    if (!stats.isFile()) return missing(`${this.#path} is not a file`);
     if (stats.size > MAX_BYTES) {
-      return {
-        reading: { kind: 'missing', detail: `${this.#path} has ${stats.size} bytes, more than ${MAX_BYTES}` },
-        pem: undefined,
-      };
+      return missing(`${this.#path} has ${stats.size} octets; allowed: at most ${MAX_BYTES}`);
     }
     try {
       const pem = readFileSync(this.#path, 'utf8');
-      const keys = publicKeyHashes(pem);
-      if (keys.length === 0)
-        return { reading: { kind: 'missing', detail: `${this.#path} holds no certificate` }, pem: undefined };
+      const keys = [...new Set(publicKeyHashes(pem))];
       const digest = createHash('sha256').update(pem).digest('hex');
       return { reading: { kind: 'present', keys, digest, modifiedAt: stats.mtimeMs }, pem };
     } catch (error) {
-      return { reading: { kind: 'missing', detail: reasonOf(error) }, pem: undefined };
+      return missing(reasonOf(error));
     }
   }
 }
 
-/**
- * SHA-256 of the SubjectPublicKeyInfo of each certificate of a PEM text, in hexadecimal, in order, without repetition.
- * @throws Error when a block is not a certificate
- */
-export function publicKeyHashes(pem: string): readonly string[] {
-  const hashes = (pem.match(certificatePattern) ?? []).map((block) => {
-    const spki = new X509Certificate(block).publicKey.export({ type: 'spki', format: 'der' });
-    return createHash('sha256').update(spki).digest('hex');
-  });
-  return [...new Set(hashes)];
+function missing(detail: string): Loaded {
+  return { reading: { kind: 'missing', detail }, pem: undefined };
 }
 
 function isSameFile(a: Stats, b: Stats): boolean {

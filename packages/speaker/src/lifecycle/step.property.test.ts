@@ -33,7 +33,7 @@ function along(
   let now = 0;
   for (const [given, wait] of steps) {
     now += wait;
-    const next = step(state, given, times, now).state;
+    const next: VipState = step(state, given, times, now).state;
     check(state, next, given, now);
     state = next;
   }

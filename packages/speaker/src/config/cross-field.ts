@@ -1,0 +1,192 @@
+import { dirname } from 'node:path';
+import type { SpeakerConfig } from './speaker-config.ts';
+
+/** A rule between keys that the configuration breaks. */
+export interface CrossFieldFault {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  readonly value: unknown;
+  readonly allowed: string;
+}
+
+/** How long an API server with `--shutdown-delay-duration=0` serves on after /readyz turned red, with room. Milliseconds. */
+const SHORTEST_DRAIN = 1_000;
+
+/** The rules that concern more than one key. Pure; every fault is found, not only the first. */
+export function crossFieldFaults(config: SpeakerConfig): readonly CrossFieldFault[] {
+  return [
+    ...duplicates(config),
+    ...addressConflicts(config),
+    ...familyFaults(config),
+    ...machinePortFaults(config),
+    ...routerIdFaults(config),
+    ...timeFaults(config),
+    ...credentialFaults(config),
+  ];
+}
+
+function duplicates({ vips, routers, bootstrap }: SpeakerConfig): CrossFieldFault[] {
+  const faults: CrossFieldFault[] = [];
+  const find = (
+    values: readonly string[],
+    path: (index: number) => readonly (string | number)[],
+    allowed: string,
+  ) => {
+    values.forEach((value, index) => {
+      if (values.indexOf(value) < index)
+        faults.push({ path: path(index), message: 'is there twice', value, allowed });
+    });
+  };
+  find(
+    vips.map((vip) => vip.address),
+    (index) => ['vips', index, 'address'],
+    'each VIP once',
+  );
+  find(
+    routers.map((router) => router.address),
+    (index) => ['routers', index, 'address'],
+    'each router once',
+  );
+  find(bootstrap.markers, (index) => ['bootstrap', 'markers', index], 'each marker once');
+  return faults;
+}
+
+function addressConflicts({ vips, routers, apiServer, routerId }: SpeakerConfig): CrossFieldFault[] {
+  const isVip = (address: string): boolean => vips.some((vip) => vip.address === address);
+  const faults: CrossFieldFault[] = [];
+  routers.forEach(({ address }, index) => {
+    if (!isVip(address)) return;
+    faults.push({
+      path: ['routers', index, 'address'],
+      message: 'is a VIP',
+      value: address,
+      allowed: 'an address of the router itself',
+    });
+  });
+  if (apiServer.address !== undefined && isVip(apiServer.address)) {
+    faults.push({
+      path: ['apiServer', 'address'],
+      message: 'is a VIP, which would be answered by any master',
+      value: apiServer.address,
+      allowed: 'an address of this node',
+    });
+  }
+  if (routerId !== undefined && isVip(routerId)) {
+    faults.push({
+      path: ['routerId'],
+      message: 'is a VIP, which all masters share',
+      value: routerId,
+      allowed: 'an identifier of this node alone',
+    });
+  }
+  vips.forEach(({ address }, index) => {
+    if (!isSpecial(address)) return;
+    faults.push({
+      path: ['vips', index, 'address'],
+      message: 'is not an address that clients can use',
+      value: address,
+      allowed: 'a unicast address',
+    });
+  });
+  return faults;
+}
+
+function isSpecial(address: string): boolean {
+  const first = Number(address.split('.')[0]);
+  if (!address.includes(':')) return first === 0 || first === 127 || first >= 224;
+  return address === '::' || address === '::1' || /^(ff|fe[89ab])/.test(address);
+}
+
+/** A VIP travels in a session of its own family: the next hop is our address of that session. */
+function familyFaults({ vips, routers }: SpeakerConfig): CrossFieldFault[] {
+  return vips.flatMap(({ address }, index): CrossFieldFault[] => {
+    if (routers.some((router) => version(router.address) === version(address))) return [];
+    const family = `IPv${version(address)}`;
+    return [
+      {
+        path: ['vips', index, 'address'],
+        message: `is an ${family} address, but no router has one, so that there is nobody to advertise it to`,
+        value: address,
+        allowed: `a VIP of a family in which a router is listed`,
+      },
+    ];
+  });
+}
+
+function machinePortFaults({ vips }: SpeakerConfig): CrossFieldFault[] {
+  const first = vips[0]?.machinePort;
+  return vips.flatMap(({ machinePort }, index): CrossFieldFault[] => {
+    if (machinePort === first) return [];
+    return [
+      {
+        path: ['vips', index, 'machinePort'],
+        message: 'differs from that of the first VIP, but one API server is behind all of them',
+        value: machinePort,
+        allowed: String(first),
+      },
+    ];
+  });
+}
+
+function routerIdFaults({ routerId, apiServer, routers }: SpeakerConfig): CrossFieldFault[] {
+  if (routerId !== undefined) {
+    if (routerId !== '0.0.0.0') return [];
+    return [
+      {
+        path: ['routerId'],
+        message: 'is zero (RFC 6286 section 2.1)',
+        value: routerId,
+        allowed: 'an IPv4 address other than 0.0.0.0',
+      },
+    ];
+  }
+  const source = apiServer.address ?? routers[0]?.address;
+  if (source === undefined || version(source) === 4) return [];
+  return [
+    {
+      path: ['routerId'],
+      message: 'is required, since the node address is an IPv6 address',
+      value: undefined,
+      allowed: 'an IPv4 address that no other speaker has as its identifier',
+    },
+  ];
+}
+
+function timeFaults({ drain }: SpeakerConfig): CrossFieldFault[] {
+  if (drain.timeout >= SHORTEST_DRAIN) return [];
+  return [
+    {
+      path: ['drain', 'timeout'],
+      message: 'is shorter than the time an API server serves on while it stops',
+      value: `${drain.timeout}ms`,
+      allowed: "at least 1s, and more than the API server's --shutdown-delay-duration",
+    },
+  ];
+}
+
+/** The folders of the markers are mounted into the pod: none of them may show it a credential or the CA's key. */
+function credentialFaults({ bootstrap, apiServer }: SpeakerConfig): CrossFieldFault[] {
+  return bootstrap.markers.flatMap((marker, index): CrossFieldFault[] => {
+    const folder = dirname(marker);
+    const holdsKeys = [dirname(apiServer.caFile), '/etc/kubernetes'].some(
+      (secret) => contains(folder, secret) || contains('/etc/kubernetes', folder),
+    );
+    if (!holdsKeys) return [];
+    return [
+      {
+        path: ['bootstrap', 'markers', index],
+        message: 'is in a folder with credentials, and that folder is mounted into the pod',
+        value: marker,
+        allowed: 'a path in a folder of its own, like /var/lib/bgp-lb/bootstrapped',
+      },
+    ];
+  });
+}
+
+function contains(folder: string, path: string): boolean {
+  return folder === '/' || path === folder || path.startsWith(`${folder}/`);
+}
+
+function version(address: string): 4 | 6 {
+  return address.includes(':') ? 6 : 4;
+}

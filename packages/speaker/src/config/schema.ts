@@ -1,0 +1,158 @@
+import { asNumber, duration, filePath, hostPort, ipAddress, port } from '@bgp-lb/daemon';
+import * as z from 'zod';
+import { crossFieldFaults } from './cross-field.ts';
+import type { SpeakerConfig } from './speaker-config.ts';
+
+const SECOND = 1_000;
+
+const vip = z.strictObject({
+  address: ipAddress().describe('The virtual address. A host route for it is advertised.'),
+  port: port().default(6443).describe('The port that clients use at the VIP.'),
+  machinePort: port()
+    .default(6443)
+    .describe(
+      'The port of the API server on this machine. When it differs from `port`, an nft rule maps the one to the other.',
+    ),
+});
+
+const router = z.strictObject({
+  address: ipAddress().describe('Address of the router (load balancer) to peer with.'),
+  port: port().default(179).describe('TCP port that the router listens on.'),
+  asn: asNumber().describe("The router's AS number. The same as `asn` makes the session internal (iBGP)."),
+  passwordFile: filePath()
+    .optional()
+    .describe('File with the TCP-MD5 password (RFC 2385), 1 to 80 octets, not readable by others.'),
+  holdTime: duration({ min: 3 * SECOND, max: 65_535 * SECOND })
+    .default(9 * SECOND)
+    .describe('Hold time that is offered to the router (RFC 4271 section 4.2).'),
+  ttlSecurityHops: z
+    .int()
+    .min(0)
+    .max(254)
+    .default(1)
+    .describe(
+      'How many hops away the router may be (GTSM, RFC 5082): we send with TTL 255 and accept 256 minus this. 0 turns it off.',
+    ),
+});
+
+const apiServer = z.strictObject({
+  address: ipAddress()
+    .optional()
+    .describe(
+      'Node address that the API server is probed at. Default: the source address towards the first router.',
+    ),
+  serverName: z
+    .string()
+    .min(1)
+    .max(253)
+    .default('kubernetes')
+    .describe(
+      "Name that the serving certificate must have. kubeadm's certificates have `kubernetes`, and neither localhost nor 127.0.0.1.",
+    ),
+  caFile: filePath()
+    .default('/etc/kubernetes/pki/ca.crt')
+    .describe("The cluster's CA certificate: the only root that is trusted, and the cluster's identity."),
+  path: z
+    .string()
+    .regex(/^\/[!-~]*$/)
+    .max(1024)
+    .default('/readyz')
+    .describe('Path of the probe. Never /livez: only /readyz turns red when the API server begins to stop.'),
+  interval: duration({ min: 50, max: 60 * SECOND })
+    .default(200)
+    .describe('Time between probes.'),
+  timeout: duration({ min: 50, max: 60 * SECOND })
+    .default(SECOND)
+    .describe('Time that one probe may take.'),
+  rise: z
+    .int()
+    .min(1)
+    .max(100)
+    .default(2)
+    .describe('Good probes in a row before the API server counts as ready.'),
+  fall: z.int().min(1).max(100).default(3).describe('Failed probes in a row before it counts as failed.'),
+});
+
+const bootstrap = z.strictObject({
+  markers: z
+    .array(filePath())
+    .min(1)
+    .max(16)
+    .default(() => ['/var/lib/bgp-lb/bootstrapped', '/run/cluster-api/bootstrap-success.complete'])
+    .describe(
+      'Files of which one appears when kubeadm has succeeded. The first one found is the proof, and is deleted.',
+    ),
+  stateDir: filePath()
+    .default('/var/lib/bgp-lb')
+    .describe('Folder of state.json, which keeps the proof of bootstrap.'),
+  machineIdFile: filePath()
+    .default('/etc/machine-id')
+    .describe('File with the machine-id that the proof is tied to, so that a cloned disk proves nothing.'),
+});
+
+const drain = z.strictObject({
+  timeout: duration({ min: 0, max: 3_600 * SECOND })
+    .default(60 * SECOND)
+    .describe("How long a drain lasts at most. Longer than the API server's `--shutdown-delay-duration`."),
+  file: filePath().default('/run/bgp-lb/drain').describe('While this file exists the master is drained.'),
+});
+
+const api = z.strictObject({
+  socket: filePath().default('/run/bgp-lb/speaker.sock').describe('Unix socket of the HTTP API, for root.'),
+  listen: hostPort()
+    .default({ host: '127.0.0.1', port: 9475 })
+    .describe('TCP address of the read-only HTTP API: health, metrics, status.'),
+});
+
+/** Schema of /etc/bgp-lb/speaker.yaml without `apiVersion` and `kind`: types, defaults and documentation in one place. */
+export const speakerSchema: z.ZodType<SpeakerConfig> = z
+  .strictObject({
+    role: z
+      .enum(['init', 'join', 'cluster-api'])
+      .describe(
+        'What kubeadm does on this machine. `cluster-api`: read it from the file that its kubeadm provider writes.',
+      ),
+    asn: asNumber().describe('Our AS number.'),
+    routerId: ipAddress({ version: 4 })
+      .optional()
+      .describe('BGP identifier. Default: `apiServer.address`, when that is an IPv4 address.'),
+    endpoint: z
+      .string()
+      .min(1)
+      .max(253)
+      .regex(/^[0-9A-Za-z]([0-9A-Za-z.-]*[0-9A-Za-z])?$/)
+      .optional()
+      .describe(
+        'DNS name of `--control-plane-endpoint`, when that is a name. The serving certificate must have it; without it, the VIP.',
+      ),
+    vips: z.array(vip).min(1).max(8).describe('The virtual addresses of the control plane.'),
+    routers: z.array(router).min(1).max(16).describe('The load balancers to advertise the VIPs to.'),
+    apiServer: apiServer.prefault({}).describe('How the API server of this machine is probed.'),
+    bootstrap: bootstrap.prefault({}).describe('How the success of kubeadm is known.'),
+    drain: drain.prefault({}).describe('Taking this master out of service without breaking connections.'),
+    stopMode: z
+      .enum(['keep', 'drain'])
+      .default('keep')
+      .describe('On SIGTERM: leave everything to a successor (an upgrade of the speaker), or drain first.'),
+    api: api.prefault({}).describe('The HTTP API.'),
+    log: z
+      .strictObject({
+        level: z
+          .enum(['trace', 'debug', 'info', 'warn', 'error'])
+          .default('info')
+          .describe('The least level that is logged.'),
+      })
+      .prefault({})
+      .describe('Logging, as JSON lines on standard output.'),
+  })
+  .superRefine((config, context) => {
+    for (const fault of crossFieldFaults(config)) {
+      context.addIssue({
+        code: 'custom',
+        path: [...fault.path],
+        message: fault.message,
+        input: fault.value,
+        params: { allowed: fault.allowed },
+      });
+    }
+  });

@@ -1,0 +1,58 @@
+/** A virtual address of the control plane. */
+export interface VipConfig {
+  /** Canonical text. */
+  readonly address: string;
+  /** The port that clients use. */
+  readonly port: number;
+  /** The API server's port on this machine. */
+  readonly machinePort: number;
+}
+
+/** A router (load balancer) that the VIPs are advertised to. */
+export interface RouterConfig {
+  readonly address: string;
+  readonly port: number;
+  readonly asn: number;
+  readonly passwordFile?: string | undefined;
+  /** Milliseconds. */
+  readonly holdTime: number;
+  /** 0: no TTL security. */
+  readonly ttlSecurityHops: number;
+}
+
+/** The speaker's configuration: the file with all defaults filled in. Durations are milliseconds. */
+export interface SpeakerConfig {
+  readonly role: 'init' | 'join' | 'cluster-api';
+  readonly asn: number;
+  readonly routerId?: string | undefined;
+  readonly endpoint?: string | undefined;
+  readonly vips: readonly VipConfig[];
+  readonly routers: readonly RouterConfig[];
+  readonly apiServer: {
+    readonly address?: string | undefined;
+    readonly serverName: string;
+    readonly caFile: string;
+    readonly path: string;
+    readonly interval: number;
+    readonly timeout: number;
+    readonly rise: number;
+    readonly fall: number;
+  };
+  readonly bootstrap: {
+    readonly markers: readonly string[];
+    readonly stateDir: string;
+    readonly machineIdFile: string;
+  };
+  readonly drain: { readonly timeout: number; readonly file: string };
+  readonly stopMode: 'keep' | 'drain';
+  readonly api: {
+    readonly socket: string;
+    readonly listen: { readonly host: string; readonly port: number };
+  };
+  readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' };
+}
+
+/** `apiVersion` of the file. */
+export const API_VERSION = 'bgp-lb.dev/v1alpha1';
+/** `kind` of the file. */
+export const KIND = 'Speaker';

@@ -1,0 +1,161 @@
+import type { NftCommand, NftFamily, RouteSocket } from '@bgp-lb/linux';
+import type { VipConfig } from '../config/speaker-config.ts';
+import { arpLinks, uplinks } from './host-links.ts';
+import {
+  fingerprint,
+  mappingLeaseCommands,
+  NFT_FAMILY,
+  NFT_TABLE,
+  needsMapping,
+  tableCommands,
+} from './nft-table.ts';
+import { LEASE_SECONDS, VipAddresses } from './vip-addresses.ts';
+
+/** The part of `Nftables` of @bgp-lb/linux that is used here. */
+export interface NftTables {
+  apply(commands: readonly NftCommand[]): Promise<void>;
+  table(family: NftFamily, name: string): Promise<readonly unknown[] | undefined>;
+}
+
+export interface HostNetworkOptions {
+  readonly routes: RouteSocket;
+  readonly nft: NftTables;
+  readonly vips: readonly VipConfig[];
+  /** Addresses of the routers: the links towards them are the uplinks. */
+  readonly routers: readonly string[];
+  readonly nodeAddress: string;
+  /** Something of ours was missing or changed, and has been put right. One phrase. */
+  readonly repaired: (object: 'address' | 'nftables' | 'arp', what: string) => void;
+}
+
+/** How thorough a pass is: after an event of the kernel, or on the timer (everything read back, leases renewed). */
+export type Pass = 'event' | 'full';
+
+/**
+ * The speaker's objects in the kernel: VIPs on `lo`, the nft table, the ARP settings of the uplinks. Level-triggered:
+ * each pass reads what is there and repairs the difference to what is wanted. Passes never overlap.
+ */
+export class HostNetwork {
+  readonly #options: HostNetworkOptions;
+  readonly #addresses: VipAddresses;
+  #bound: ReadonlySet<string> = new Set();
+  /** VIPs that the last completed pass bound: what is new against it is a change of ours, not a repair. */
+  #applied: ReadonlySet<string> | undefined;
+  /** Links that had their ARP settings before: another value there is somebody's doing. */
+  readonly #arpSettled = new Set<number>();
+  #uplinks: readonly string[] = [];
+  #fingerprint: string | undefined;
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(options: HostNetworkOptions) {
+    this.#options = options;
+    this.#addresses = new VipAddresses(options.routes, options.vips);
+  }
+
+  /** VIPs that are on `lo` now, bound by us or by a predecessor. */
+  found(): readonly VipConfig[] {
+    return this.#addresses.found();
+  }
+
+  /** Links that carry VIP traffic, as of the last pass. */
+  get uplinks(): readonly string[] {
+    return this.#uplinks;
+  }
+
+  /**
+   * Declares which VIPs are to be bound, and resolves when the kernel agrees.
+   * @throws NetlinkError, NftablesError when the kernel refuses; the next pass tries again
+   */
+  setBound(addresses: ReadonlySet<string>): Promise<void> {
+    this.#bound = addresses;
+    return this.reconcile('event');
+  }
+
+  /** Runs one pass after those that are running. @throws NetlinkError, NftablesError */
+  reconcile(pass: Pass): Promise<void> {
+    const run = this.#queue.then(() => this.#pass(pass));
+    this.#queue = run.catch(() => undefined);
+    return run;
+  }
+
+  async #pass(pass: Pass): Promise<void> {
+    const bound = this.#bound;
+    const before = this.#applied;
+    this.#settleArp();
+    const foreign = this.#addresses.remove(bound);
+    if (before !== undefined && isEqual(before, bound)) this.#report('address', foreign);
+    await this.#settleTable(pass, bound);
+    const missing = this.#addresses.add(bound);
+    if (before !== undefined && isEqual(before, bound)) this.#report('address', missing);
+    if (pass === 'full') this.#addresses.renew(bound);
+    this.#applied = bound;
+  }
+
+  /** arp_ignore=1 and arp_announce=2: no link answers ARP for an address of `lo`, nor asks with one as the sender. */
+  #settleArp(): void {
+    const { routes } = this.#options;
+    for (const { index, name } of arpLinks(routes.links(), routes.addresses())) {
+      const { arpIgnore = 0, arpAnnounce = 0 } = routes.linkIpv4Conf(index);
+      if (arpIgnore >= 1 && arpAnnounce >= 2) continue;
+      if (this.#arpSettled.has(index)) this.#report('arp', [`set arp_ignore and arp_announce of ${name} again`]);
+      this.#arpSettled.add(index);
+      routes.setLinkIpv4Conf(index, {
+        arpIgnore: Math.max(1, arpIgnore),
+        arpAnnounce: Math.max(2, arpAnnounce),
+      });
+    }
+  }
+
+  async #settleTable(pass: Pass, bound: ReadonlySet<string>): Promise<void> {
+    const { nft, vips } = this.#options;
+    const current = this.#currentUplinks();
+    const members = vips.filter(({ address }) => bound.has(address));
+    if (
+      this.#fingerprint === undefined ||
+      !isSameList(current, this.#uplinks) ||
+      (await this.#isTableChanged(pass))
+    ) {
+      await nft.apply(tableCommands(vips, current, members, LEASE_SECONDS));
+      this.#uplinks = current;
+      this.#fingerprint = await this.#readFingerprint();
+      return;
+    }
+    const isDue = pass === 'full' || this.#applied === undefined || !isEqual(this.#applied, bound);
+    if (isDue && vips.some(needsMapping)) await nft.apply(mappingLeaseCommands(vips, members, LEASE_SECONDS));
+  }
+
+  async #isTableChanged(pass: Pass): Promise<boolean> {
+    if (pass !== 'full' || (await this.#readFingerprint()) === this.#fingerprint) return false;
+    this.#report('nftables', [`replaced the table ${NFT_FAMILY} ${NFT_TABLE}, which was missing or changed`]);
+    return true;
+  }
+
+  async #readFingerprint(): Promise<string | undefined> {
+    const objects = await this.#options.nft.table(NFT_FAMILY, NFT_TABLE);
+    return objects === undefined ? undefined : fingerprint(objects);
+  }
+
+  #currentUplinks(): readonly string[] {
+    const { routes, routers, nodeAddress } = this.#options;
+    const interfaces = routers.flatMap((router) => {
+      try {
+        return [routes.routeTo(router).interfaceIndex ?? 0];
+      } catch {
+        return []; // No route yet: the next link, address or route event brings another pass.
+      }
+    });
+    return uplinks(routes.links(), routes.addresses(), nodeAddress, interfaces);
+  }
+
+  #report(object: 'address' | 'nftables' | 'arp', phrases: readonly string[]): void {
+    for (const phrase of phrases) this.#options.repaired(object, phrase);
+  }
+}
+
+function isEqual(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((item) => b.has(item));
+}
+
+function isSameList(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((item, index) => item === b[index]);
+}

@@ -1,0 +1,199 @@
+import type { NftCommand, NftObject } from '@bgp-lb/linux';
+import type { VipConfig } from '../config/speaker-config.ts';
+
+/** Family and name of the speaker's own table: nothing else in nftables is touched. */
+export const NFT_FAMILY = 'inet';
+export const NFT_TABLE = 'bgp_lb_speaker';
+
+const table = { family: NFT_FAMILY, table: NFT_TABLE } as const;
+const UPLINKS = 'uplinks';
+
+interface IpFamily {
+  /** Protocol name of nft's payload expression. */
+  readonly protocol: 'ip' | 'ip6';
+  readonly addressType: 'ipv4_addr' | 'ipv6_addr';
+  readonly vips: string;
+  readonly mapped: string;
+}
+
+const ipv4: IpFamily = { protocol: 'ip', addressType: 'ipv4_addr', vips: 'vips4', mapped: 'mapped4' };
+const ipv6: IpFamily = { protocol: 'ip6', addressType: 'ipv6_addr', vips: 'vips6', mapped: 'mapped6' };
+
+/** A VIP's port is mapped on this master only when the API server listens on another one. */
+export function needsMapping(vip: VipConfig): boolean {
+  return vip.port !== vip.machinePort;
+}
+
+/**
+ * The whole table as one transaction: whatever was there is replaced without a moment in between.
+ *
+ * Guard: a VIP packet that comes in by an uplink and is not for this host was misdirected by a router that has not moved
+ * on yet. TCP gets a reset, so that the client connects anew at once; the rest is dropped, so that it cannot loop. It sits
+ * in prerouting, since a host with ip_forward=0 drops such packets before the forward hook, silently. Packets of pods to
+ * the VIP come in by other interfaces and pass.
+ *
+ * Mapping: dnat that leaves the address alone (`redirect` would not), in prerouting for clients and in output for this
+ * host itself.
+ */
+export function tableCommands(
+  vips: readonly VipConfig[],
+  uplinks: readonly string[],
+  bound: readonly VipConfig[],
+  leaseSeconds: number,
+): readonly NftCommand[] {
+  return [
+    add({ table: { family: NFT_FAMILY, name: NFT_TABLE } }),
+    { delete: { table: { family: NFT_FAMILY, name: NFT_TABLE } } },
+    add({ table: { family: NFT_FAMILY, name: NFT_TABLE } }),
+    ...guardCommands(vips, uplinks),
+    ...(vips.some(needsMapping) ? mappingCommands(vips, bound, leaseSeconds) : []),
+  ];
+}
+
+function guardCommands(vips: readonly VipConfig[], uplinks: readonly string[]): readonly NftCommand[] {
+  const families = familiesOf(vips);
+  return [
+    set(UPLINKS, 'ifname', uplinks),
+    ...families.map(({ family, members }) =>
+      set(
+        family.vips,
+        family.addressType,
+        members.map((vip) => vip.address),
+      ),
+    ),
+    chain('guard', { type: 'filter', hook: 'prerouting', prio: -150 }),
+    ...families.flatMap(({ family }) => {
+      const misdirected = [
+        match('==', { meta: { key: 'iifname' } }, `@${UPLINKS}`),
+        match('==', destinationAddress(family), `@${family.vips}`),
+        match('!=', { fib: { result: 'type', flags: ['daddr'] } }, 'local'),
+      ];
+      return [
+        rule('guard', [
+          ...misdirected,
+          match('==', { meta: { key: 'l4proto' } }, 'tcp'),
+          counter,
+          { reject: { type: 'tcp reset' } },
+        ]),
+        rule('guard', [...misdirected, counter, { drop: null }]),
+      ];
+    }),
+  ];
+}
+
+function mappingCommands(
+  vips: readonly VipConfig[],
+  bound: readonly VipConfig[],
+  leaseSeconds: number,
+): readonly NftCommand[] {
+  const families = familiesOf(vips.filter(needsMapping));
+  return [
+    ...families.map(({ family }) =>
+      add({
+        set: {
+          ...table,
+          name: family.mapped,
+          type: [family.addressType, 'inet_service'],
+          flags: ['timeout'],
+        },
+      }),
+    ),
+    chain('mapping', { type: 'nat', hook: 'prerouting', prio: -100 }),
+    chain('local_mapping', { type: 'nat', hook: 'output', prio: -100 }),
+    ...families.flatMap(({ family, members }) => {
+      const machinePort = members[0]?.machinePort;
+      const destination = {
+        concat: [destinationAddress(family), { payload: { protocol: 'tcp', field: 'dport' } }],
+      };
+      const map = [
+        match('==', destination, `@${family.mapped}`),
+        { dnat: { family: family.protocol, port: machinePort } },
+      ];
+      return [rule('mapping', map), rule('local_mapping', map)];
+    }),
+    ...elementCommands(bound, leaseSeconds),
+  ];
+}
+
+/** Makes the mappings exactly those of the bound VIPs, with a fresh lease, in one transaction on a table that is there. */
+export function mappingLeaseCommands(
+  vips: readonly VipConfig[],
+  bound: readonly VipConfig[],
+  leaseSeconds: number,
+): readonly NftCommand[] {
+  const families = familiesOf(vips.filter(needsMapping));
+  return [
+    // Adding an element that is there would not renew its timeout.
+    ...families.map(({ family }) => ({ flush: { set: { ...table, name: family.mapped } } })),
+    ...elementCommands(bound, leaseSeconds),
+  ];
+}
+
+function elementCommands(bound: readonly VipConfig[], leaseSeconds: number): readonly NftCommand[] {
+  return familiesOf(bound.filter(needsMapping)).map(({ family, members }) =>
+    add({
+      element: {
+        ...table,
+        name: family.mapped,
+        elem: members.map((vip) => ({
+          elem: { val: { concat: [vip.address, vip.port] }, timeout: leaseSeconds },
+        })),
+      },
+    }),
+  );
+}
+
+/**
+ * What the table says, without what changes by itself or by renewal: handles, counters, and the leased elements.
+ * Equal fingerprints mean that nobody changed the table.
+ */
+export function fingerprint(objects: readonly unknown[]): string {
+  return JSON.stringify(objects, (key, value: unknown) => {
+    if (key === 'handle' || key === 'packets' || key === 'bytes') return undefined;
+    if (
+      typeof value === 'object' &&
+      value !== null &&
+      'name' in value &&
+      (value.name === ipv4.mapped || value.name === ipv6.mapped)
+    ) {
+      return { ...value, elem: undefined };
+    }
+    return value;
+  });
+}
+
+const counter = { counter: { packets: 0, bytes: 0 } };
+
+function familiesOf(
+  vips: readonly VipConfig[],
+): readonly { family: IpFamily; members: readonly VipConfig[] }[] {
+  const isIpv6 = (vip: VipConfig): boolean => vip.address.includes(':');
+  return [
+    { family: ipv4, members: vips.filter((vip) => !isIpv6(vip)) },
+    { family: ipv6, members: vips.filter(isIpv6) },
+  ].filter(({ members }) => members.length > 0);
+}
+
+function destinationAddress(family: IpFamily): NftObject {
+  return { payload: { protocol: family.protocol, field: 'daddr' } };
+}
+
+function match(op: '==' | '!=', left: NftObject, right: string): NftObject {
+  return { match: { op, left, right } };
+}
+
+function set(name: string, type: string, elements: readonly string[]): NftCommand {
+  return add({ set: { ...table, name, type, ...(elements.length === 0 ? {} : { elem: elements }) } });
+}
+
+function chain(name: string, base: { type: string; hook: string; prio: number }): NftCommand {
+  return add({ chain: { ...table, name, ...base, policy: 'accept' } });
+}
+
+function rule(chainName: string, expr: readonly NftObject[]): NftCommand {
+  return add({ rule: { ...table, chain: chainName, expr } });
+}
+
+function add(object: NftObject): NftCommand {
+  return { add: object };
+}

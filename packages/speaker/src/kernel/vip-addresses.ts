@@ -1,0 +1,78 @@
+import type { InterfaceAddress, RouteSocket } from '@bgp-lb/linux';
+import type { VipConfig } from '../config/speaker-config.ts';
+
+/** IFA_PROTO of the addresses that are ours (kernel 5.18 and later), the same number as the routes of bgp-lb have. */
+export const ADDRESS_PROTOCOL = 84;
+
+/**
+ * Seconds that a VIP stays on this host after the speaker has last renewed it: the time that routers keep a stale path,
+ * and 30 s. kill -9 and `kubeadm reset` give no chance to clean up; the kernel does it then.
+ */
+export const LEASE_SECONDS: number = 60 + 30;
+
+/** The VIP addresses on the loopback interface. */
+export class VipAddresses {
+  readonly #routes: RouteSocket;
+  readonly #vips: readonly VipConfig[];
+
+  constructor(routes: RouteSocket, vips: readonly VipConfig[]) {
+    this.#routes = routes;
+    this.#vips = vips;
+  }
+
+  /** The VIPs that are on `lo` now. */
+  found(): readonly VipConfig[] {
+    const present = this.#routes.addresses({ index: this.#loopback() });
+    return this.#vips.filter((vip) => present.some(({ address }) => address === vip.address));
+  }
+
+  /**
+   * Makes the bound VIPs present and the others absent, with addresses that carry our tag and are no VIP any more.
+   * @returns what was done, one phrase each
+   */
+  remove(bound: ReadonlySet<string>): readonly string[] {
+    const index = this.#loopback();
+    const leftovers = this.#routes.addresses({ index }).filter((entry) => this.#isLeftover(entry, bound));
+    for (const { address, prefixLength } of leftovers)
+      this.#routes.deleteAddress({ index, address, prefixLength });
+    return leftovers.map(({ address }) => `removed ${address} from lo`);
+  }
+
+  /** Puts the bound VIPs that are missing on `lo`. @returns what was done, one phrase each */
+  add(bound: ReadonlySet<string>): readonly string[] {
+    const index = this.#loopback();
+    const present = new Set(this.#routes.addresses({ index }).map(({ address }) => address));
+    const missing = this.#vips.filter(({ address }) => bound.has(address) && !present.has(address));
+    for (const vip of missing) this.#set(index, vip);
+    return missing.map(({ address }) => `put ${address} on lo`);
+  }
+
+  /** Starts the lease of every bound VIP anew. */
+  renew(bound: ReadonlySet<string>): void {
+    const index = this.#loopback();
+    for (const vip of this.#vips) if (bound.has(vip.address)) this.#set(index, vip);
+  }
+
+  #set(index: number, { address }: VipConfig): void {
+    this.#routes.setAddress({
+      index,
+      address,
+      prefixLength: address.includes(':') ? 128 : 32,
+      validLifetime: LEASE_SECONDS,
+      preferredLifetime: 0,
+      noDad: address.includes(':'),
+      protocol: ADDRESS_PROTOCOL,
+    });
+  }
+
+  #isLeftover(entry: InterfaceAddress, bound: ReadonlySet<string>): boolean {
+    if (bound.has(entry.address)) return false;
+    return entry.protocol === ADDRESS_PROTOCOL || this.#vips.some(({ address }) => address === entry.address);
+  }
+
+  #loopback(): number {
+    const index = this.#routes.links().find((link) => link.isLoopback)?.index;
+    if (index === undefined) throw new Error('this network namespace has no loopback interface');
+    return index;
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * The API server stand-in: what clients, probes and kubeadm see of a kube-apiserver, on one TLS port.
+ *
+ * `/readyz` follows the mode that was set. `/stream` (an HTTP upgrade) answers each line with the node's name for as
+ * long as the connection lives. Objects are read and written by callers with a client certificate of the CA, and by
+ * nobody else but for `cluster-info`, as kubeadm's RBAC has it.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
+import type { ApiServerState } from './api-server-config.ts';
+import { isJsonObject, ObjectStore } from './object-store.ts';
+import { type ApiServerMode, failureStatus, readinessAnswer } from './readiness.ts';
+import { readBody } from './request-body.ts';
+
+/** What the stand-in is started with. */
+export interface ApiServerOptions {
+  readonly nodeName: string;
+  readonly port: number;
+  readonly ca: string;
+  readonly certificate: string;
+  readonly key: string;
+  /** The folder that stands for etcd. */
+  readonly storeFolder: string;
+  readonly mode: ApiServerMode;
+  /** Milliseconds from `/readyz` turning red to the closed port: --shutdown-delay-duration, and 500 by default. */
+  readonly shutdownDelay: number;
+}
+
+const clusterInfoPath = '/api/v1/namespaces/kube-public/configmaps/cluster-info';
+const publicPaths = new Set(['/livez', '/healthz', '/version', clusterInfoPath]);
+/** How long requests in flight may take once the port is closed. */
+const inFlightLimit = 2_000;
+
+/** One API server. */
+export class ApiServer {
+  readonly #options: ApiServerOptions;
+  readonly #store: ObjectStore;
+  readonly #streams = new Set<Duplex>();
+  #server: Server | undefined;
+  #mode: ApiServerMode;
+  #failing: readonly string[] = ['etcd'];
+  #isStopping = false;
+  #requests = 0;
+  #inFlight = 0;
+
+  constructor(options: ApiServerOptions) {
+    this.#options = options;
+    this.#store = new ObjectStore(options.storeFolder);
+    this.#mode = options.mode;
+  }
+
+  /** Opens the port, unless the mode is `closed`. */
+  async start(): Promise<void> {
+    if (this.#mode !== 'closed') await this.#open();
+  }
+
+  /** Changes the behaviour from the next request on. `failing` names the checks of `not-ready`. */
+  async setMode(mode: ApiServerMode, failing: readonly string[] = ['etcd']): Promise<void> {
+    this.#mode = mode;
+    this.#failing = failing;
+    if (mode === 'closed') this.#close();
+    else await this.#open();
+  }
+
+  /** What tests look at. */
+  state(): ApiServerState {
+    return {
+      mode: this.#mode,
+      isStopping: this.#isStopping,
+      streams: this.#streams.size,
+      requests: this.#requests,
+    };
+  }
+
+  /** Stops as a kube-apiserver does on SIGTERM: `/readyz` red, then the port closed, then the requests in flight. */
+  async stop(): Promise<void> {
+    if (this.#isStopping) return;
+    this.#isStopping = true;
+    await sleep(this.#options.shutdownDelay);
+    const server = this.#server;
+    this.#close();
+    const end = performance.now() + inFlightLimit;
+    while (this.#inFlight > 0 && performance.now() < end) await sleep(10);
+    for (const stream of this.#streams) stream.end();
+    server?.closeAllConnections();
+  }
+
+  async #open(): Promise<void> {
+    if (this.#server !== undefined || this.#isStopping) return;
+    const { ca, certificate, key, port } = this.#options;
+    const server = createServer(
+      { ca, cert: certificate, key, requestCert: true, rejectUnauthorized: false },
+      (incoming, answer) => {
+        this.#answer(incoming, answer).catch(() => answer.destroy());
+      },
+    );
+    server.on('upgrade', (incoming, socket, head) => this.#stream(incoming, socket, head));
+    server.on('tlsClientError', () => undefined); // a client that does not trust us, or a bare port check
+    this.#server = server;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ port, host: '::', backlog: 4096 }, resolve);
+    });
+  }
+
+  /** Closes the port and idle connections. Requests in flight and streams go on. */
+  #close(): void {
+    this.#server?.close();
+    this.#server = undefined;
+  }
+
+  async #answer(incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    this.#requests += 1;
+    this.#inFlight += 1;
+    answer.once('close', () => {
+      this.#inFlight -= 1;
+    });
+    if (this.#mode === 'hang') return; // TCP acknowledges, nobody answers
+    const url = new URL(incoming.url ?? '/', 'https://kubernetes');
+    answer.setHeader('content-type', 'application/json');
+    if (url.pathname === '/readyz') {
+      this.#answerReadiness(url.searchParams.has('verbose'), answer);
+    } else if (!publicPaths.has(url.pathname) && !isAuthenticated(incoming)) {
+      answer.statusCode = 403;
+      answer.end(
+        failureStatus(403, 'Forbidden', `User "system:anonymous" cannot ${incoming.method} ${url.pathname}`),
+      );
+    } else if (url.pathname === '/livez' || url.pathname === '/healthz') {
+      answer.setHeader('content-type', 'text/plain');
+      answer.end('ok');
+    } else if (url.pathname === '/version') {
+      answer.end(JSON.stringify({ major: '1', minor: '34', gitVersion: 'v1.34.1', platform: 'linux/lab' }));
+    } else {
+      await this.#answerObject(url.pathname, incoming, answer);
+    }
+  }
+
+  #answerReadiness(isVerbose: boolean, answer: ServerResponse): void {
+    if (this.#mode === 'forbidden' || this.#mode === 'unauthorized') {
+      const code = this.#mode === 'forbidden' ? 403 : 401;
+      answer.statusCode = code;
+      const reason = code === 403 ? 'Forbidden' : 'Unauthorized';
+      answer.end(failureStatus(code, reason, 'User "system:anonymous" cannot get path "/readyz"'));
+      return;
+    }
+    const failing = [
+      ...(this.#mode === 'not-ready' ? this.#failing : []),
+      ...(this.#isStopping ? ['shutdown'] : []),
+    ];
+    const { status, body } = readinessAnswer(failing, isVerbose);
+    answer.setHeader('content-type', 'text/plain');
+    answer.statusCode = status;
+    answer.end(body);
+  }
+
+  async #answerObject(path: string, incoming: IncomingMessage, answer: ServerResponse): Promise<void> {
+    if (incoming.method === 'GET') {
+      const object = this.#store.get(path);
+      answer.statusCode = object === undefined ? 404 : 200;
+      answer.end(
+        object === undefined ? failureStatus(404, 'NotFound', `${path} not found`) : JSON.stringify(object),
+      );
+      return;
+    }
+    const object: unknown = JSON.parse(await readBody(incoming));
+    if (!isJsonObject(object)) throw new TypeError('an object is expected');
+    const metadata = object['metadata'];
+    // POST names the collection, and the object by its metadata; PUT and PATCH name the object.
+    const name = isJsonObject(metadata) ? metadata['name'] : undefined;
+    const target = incoming.method === 'POST' ? `${path}/${String(name)}` : path;
+    const known = this.#store.get(target);
+    if (incoming.method === 'POST' && known !== undefined) {
+      answer.statusCode = 409;
+      answer.end(failureStatus(409, 'AlreadyExists', `${target} already exists`));
+      return;
+    }
+    this.#store.put(target, incoming.method === 'PATCH' ? { ...known, ...object } : object);
+    answer.statusCode = incoming.method === 'POST' ? 201 : 200;
+    answer.end(JSON.stringify(object));
+  }
+
+  #stream(incoming: IncomingMessage, socket: Duplex, head: Buffer): void {
+    socket.on('error', () => this.#streams.delete(socket));
+    if (this.#mode === 'hang') return;
+    if (incoming.url !== '/stream') {
+      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    this.#streams.add(socket);
+    socket.once('close', () => this.#streams.delete(socket));
+    socket.once('end', () => socket.end());
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: lines\r\n\r\n');
+    socket.unshift(head); // lines that came together with the request
+    socket.on('data', (chunk: Buffer) => {
+      const lines = chunk.toString('latin1').split('\n').length - 1;
+      if (lines > 0) socket.write(`${this.#options.nodeName}\n`.repeat(lines));
+    });
+  }
+}
+
+function isAuthenticated(incoming: IncomingMessage): boolean {
+  return incoming.socket instanceof TLSSocket && incoming.socket.authorized;
+}

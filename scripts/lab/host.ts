@@ -1,0 +1,194 @@
+/** One machine of the lab: a network namespace, ports of the switch, a folder of its own, processes. */
+import { mkdirSync, rmSync } from 'node:fs';
+import { type SubnetName, subnetAddress, subnets } from './addresses.ts';
+import { HostProcess } from './host-process.ts';
+import {
+  createNamespace,
+  deleteNamespace,
+  inNamespace,
+  ipBatch,
+  killProcessesIn,
+  namespaceExists,
+  processesIn,
+} from './network-namespace.ts';
+import { type CommandOptions, runCommand } from './run-command.ts';
+import type { Switch } from './switch.ts';
+
+/** An interface of a host and the subnet that it is in. */
+export interface HostInterface {
+  readonly device: string;
+  readonly subnet: SubnetName;
+  /** The last octet of its address. */
+  readonly number: number;
+}
+
+/** What a host is made of. */
+export interface HostPlan {
+  /** `m1`: also the names of its switch ports and of its folder. */
+  readonly name: string;
+  readonly namespace: string;
+  readonly folder: string;
+  readonly interfaces: readonly HostInterface[];
+  /** Where everything outside its subnets goes, by default nowhere. */
+  readonly gateway?: string;
+  /** `net.ipv4.ip_forward` and such, set before the interfaces come. */
+  readonly sysctls?: Readonly<Record<string, string>>;
+}
+
+/** Folders that a host has, as in `/etc`, `/run`, `/var/lib` and `/etc/kubernetes` of a real one. */
+const hostFolders = ['etc', 'run', 'var/lib/bgp-lb', 'log', 'kubernetes/pki', 'kubernetes/manifests'];
+
+/** A machine of the lab. */
+export class Host {
+  readonly name: string;
+  readonly namespace: string;
+  readonly folder: string;
+  readonly #plan: HostPlan;
+  readonly #switch: Switch;
+  readonly #processes: HostProcess[] = [];
+
+  constructor(plan: HostPlan, labSwitch: Switch) {
+    this.name = plan.name;
+    this.namespace = plan.namespace;
+    this.folder = plan.folder;
+    this.#plan = plan;
+    this.#switch = labSwitch;
+  }
+
+  /** The address of its first interface, without length. */
+  get address(): string {
+    return this.addressOf(0);
+  }
+
+  /** The address of its interface number `index`, without length. */
+  addressOf(index: number): string {
+    const plan = this.#plan.interfaces[index];
+    if (plan === undefined) throw new RangeError(`${this.name} has no interface ${index}`);
+    return `${subnets[plan.subnet].prefix}.${plan.number}`;
+  }
+
+  /** Processes that this object started, newest last. */
+  get processes(): readonly HostProcess[] {
+    return this.#processes;
+  }
+
+  /** A path in the host's folder: `path('run/router.sock')`. */
+  path(relative: string): string {
+    return `${this.folder}/${relative}`;
+  }
+
+  /** Makes its namespace, interfaces and folders. Files that are there already stay, as on a disk. */
+  async powerOn(): Promise<void> {
+    for (const folder of hostFolders) mkdirSync(this.path(folder), { recursive: true });
+    await createNamespace(this.namespace);
+    const { interfaces, gateway, sysctls } = this.#plan;
+    await this.writeSysctls(sysctls ?? {});
+    await this.#switch.plug(
+      interfaces.map(({ device, subnet, number }) => ({
+        port: this.#port(device),
+        bridge: subnet,
+        namespace: this.namespace,
+        device,
+        hostNumber: number,
+      })),
+    );
+    await ipBatch(this.namespace, [
+      'link set lo up',
+      ...interfaces.flatMap(({ device, subnet, number }) => [
+        `address add ${subnetAddress(subnet, number)} dev ${device}`,
+        `link set ${device} up`,
+      ]),
+      ...(gateway === undefined ? [] : [`route add default via ${gateway}`]),
+    ]);
+  }
+
+  /**
+   * Cuts the power: first its switch ports, so that nobody hears of it, then every process (SIGKILL), then the
+   * kernel's state with the namespace. `/run` is empty afterwards, the other folders stay.
+   */
+  async powerOff(): Promise<void> {
+    await this.disconnect();
+    await killProcessesIn([this.namespace]);
+    await Promise.all(this.#processes.map((process) => process.exited));
+    await this.#switch.unplug(this.#ports());
+    await deleteNamespace(this.namespace);
+    rmSync(this.path('run'), { recursive: true, force: true });
+  }
+
+  /** True between powerOn and powerOff. */
+  get isOn(): boolean {
+    return namespaceExists(this.namespace);
+  }
+
+  /** Cuts its links at the switch: the host itself sees its carrier go, the others see silence. */
+  async disconnect(): Promise<void> {
+    await this.#switch.setPorts(this.#ports(), 'down');
+  }
+
+  /** Restores its links. */
+  async reconnect(): Promise<void> {
+    await this.#switch.setPorts(this.#ports(), 'up');
+  }
+
+  #port(device: string): string {
+    return `${this.name}-${device}`;
+  }
+
+  #ports(): string[] {
+    return this.#plan.interfaces.map(({ device }) => this.#port(device));
+  }
+
+  /** Runs a program on this host to its end; resolves with its output, rejects with a CommandError. */
+  exec(argv: readonly string[], options: CommandOptions = {}): Promise<string> {
+    return runCommand(inNamespace(this.namespace, argv), { cwd: this.folder, ...options });
+  }
+
+  /** `ip -json ARGS` on this host, parsed. The caller names the shape that ip(8) documents for that command. */
+  async ipJson<T>(...args: readonly string[]): Promise<T> {
+    const text = await runCommand(['ip', '-n', this.namespace, '-json', ...args]);
+    return JSON.parse(text.trim() === '' ? '[]' : text) as T;
+  }
+
+  /** Starts a program on this host. Its output goes to `log/NAME.log` in the host's folder. */
+  spawn(
+    name: string,
+    argv: readonly string[],
+    options: { readonly env?: NodeJS.ProcessEnv; readonly hasPipes?: boolean } = {},
+  ): HostProcess {
+    const process = new HostProcess(this.namespace, name, argv, {
+      logFile: this.path(`log/${name}.log`),
+      cwd: this.folder,
+      ...options,
+    });
+    this.#processes.push(process);
+    return process;
+  }
+
+  /** The pids of everything that runs on this host, whoever started it. */
+  pids(): number[] {
+    return processesIn([this.namespace]);
+  }
+
+  /** Writes sysctls by their dotted names. */
+  async writeSysctls(values: Readonly<Record<string, string>>): Promise<void> {
+    const lines = Object.entries(values).map(
+      ([name, value]) => `echo ${value} > /proc/sys/${name.replaceAll('.', '/')}`,
+    );
+    if (lines.length > 0) await this.exec(['sh', '-e'], { input: `${lines.join('\n')}\n` });
+  }
+
+  /** TCP segments that this host sent again since it was switched on (RetransSegs, RFC 4022). */
+  async tcpRetransmits(): Promise<number> {
+    const text = await this.exec(['cat', '/proc/net/snmp']);
+    const [names = [], values = []] = text
+      .split('\n')
+      .filter((line) => line.startsWith('Tcp:'))
+      .map((line) => line.split(' '));
+    return Number(values[names.indexOf('RetransSegs')]);
+  }
+
+  /** Lets this Node process end while the host's processes run on. */
+  unref(): void {
+    for (const process of this.#processes) process.unref();
+  }
+}

@@ -1,0 +1,95 @@
+/** `kubeadm join --control-plane`, phase by phase. Until the last phase it needs another master through the endpoint. */
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { publicKeyHash } from '../cluster-pki.ts';
+import { isJsonObject, type JsonObject } from '../object-store.ts';
+import { refuseLeftovers, sharedPkiFiles, waitReady } from './init.ts';
+import { callApi, callUntil } from './kube-client.ts';
+import type { KubeadmConfig } from './kubeadm-config.ts';
+import { PhaseRunner } from './phase-runner.ts';
+
+const clusterInfoPath = '/api/v1/namespaces/kube-public/configmaps/cluster-info?timeout=10s';
+
+/** Runs it; rejects with a PhaseError. */
+export async function join(config: KubeadmConfig): Promise<void> {
+  const run = new PhaseRunner(config);
+  const ca = await run.phase('preflight', async () => {
+    refuseLeftovers(run);
+    return discover(config);
+  });
+  await run.phase('control-plane-prepare/download-certs', () => downloadCertificates(run, ca));
+  await run.phase('control-plane-prepare/certs', () => run.writeCertificates());
+  await run.phase('control-plane-prepare/kubeconfig', () => run.writeKubeconfigs());
+  await run.phase('control-plane-prepare/control-plane', () => {
+    for (const pod of ['apiServer', 'controllerManager', 'scheduler'] as const) run.writeManifest(pod);
+  });
+  await run.phase('kubelet-start', async () => {
+    await run.kubelet('start');
+    await run.registerNode(run.endpoint());
+    run.writeKubeletConfig();
+  });
+  await run.phase('control-plane-join/etcd', async () => {
+    // A member is added only to a cluster that kubeadm finds healthy, and it finds the members by the API.
+    await run.read(run.endpoint(), '/api/v1/namespaces/kube-system/configmaps/kubeadm-config');
+    run.writeManifest('etcd');
+    await run.kubelet('sync');
+  });
+  await run.phase('wait-control-plane', () => waitReady(run, run.local()));
+  await run.phase('control-plane-join/mark-control-plane', async () => {
+    await sleep(config.settleTime);
+    await run.markControlPlane(run.endpoint());
+  });
+  console.log('This node has joined the cluster and a new control plane instance was created');
+}
+
+/** Finds the CA by cluster-info from whoever answers, then asks again trusting only the CA whose key was pinned. */
+async function discover(config: KubeadmConfig): Promise<string> {
+  const target = { host: config.endpointAddress, port: config.endpointPort, ca: undefined };
+  const times = { timeout: config.discoveryTimeout, retryInterval: config.retryInterval };
+  const found = { ca: '' };
+  await callUntil(
+    async () => {
+      const unverified = await callApi(target, 'GET', clusterInfoPath);
+      if (unverified.status !== 200) return unverified;
+      const ca = authorityOf(unverified.body);
+      const hash = publicKeyHash(ca);
+      if (hash !== config.caCertHash) {
+        throw new Error(
+          `cluster CA found in cluster-info ConfigMap is invalid: public key ${hash} not pinned`,
+        );
+      }
+      const verified = await callApi({ ...target, ca }, 'GET', clusterInfoPath);
+      found.ca = ca;
+      return verified;
+    },
+    ({ status }) => status === 200,
+    times,
+  ).catch((error: unknown) => {
+    const text = error instanceof Error ? error.message : String(error);
+    throw new Error(`couldn't validate the identity of the API Server: ${text}`, { cause: error });
+  });
+  return found.ca;
+}
+
+function authorityOf(clusterInfo: JsonObject | string): string {
+  const data = isJsonObject(clusterInfo) ? clusterInfo['data'] : undefined;
+  const text = isJsonObject(data) ? data['kubeconfig'] : undefined;
+  const kubeconfig: unknown = typeof text === 'string' ? JSON.parse(text) : undefined;
+  const clusters = isJsonObject(kubeconfig) ? kubeconfig['clusters'] : undefined;
+  const first: unknown = Array.isArray(clusters) ? clusters[0] : undefined;
+  const cluster = isJsonObject(first) ? first['cluster'] : undefined;
+  const ca = isJsonObject(cluster) ? cluster['certificate-authority-data'] : undefined;
+  if (typeof ca !== 'string') throw new TypeError('cluster-info names no certificate authority');
+  return Buffer.from(ca, 'base64').toString('utf8');
+}
+
+async function downloadCertificates(run: PhaseRunner, ca: string): Promise<void> {
+  const api = run.endpoint(ca);
+  await run.read(api, '/api/v1/namespaces/kube-system/configmaps/kubeadm-config');
+  const { data } = await run.read(api, '/api/v1/namespaces/kube-system/secrets/kubeadm-certs');
+  for (const name of sharedPkiFiles) {
+    const content = isJsonObject(data) ? data[name] : undefined;
+    if (typeof content !== 'string') throw new TypeError(`the Secret kubeadm-certs has no ${name}`);
+    writeFileSync(`${run.pkiFolder}/${name}`, Buffer.from(content, 'base64'), { mode: 0o600 });
+  }
+}

@@ -1,0 +1,140 @@
+/** A load balancer machine: the router daemon and its configuration. */
+import { writeFileSync } from 'node:fs';
+import { localAsn, subnetAddress, subnets, upstreamAsn, vipAddress } from './addresses.ts';
+import { Daemon } from './daemon.ts';
+import { Host, type HostPlan } from './host.ts';
+import { mergeSettings } from './merge-settings.ts';
+import type { JsonObject } from './object-store.ts';
+import type { Switch } from './switch.ts';
+
+/** A pool member in `/api/v1/status` of the router. */
+export interface MemberStatus {
+  readonly name: string;
+  readonly nextHop: string;
+  readonly state: string;
+  readonly inPool: boolean;
+  readonly weight: number;
+  readonly session: string;
+  readonly bfd?: string;
+  readonly health: string;
+  readonly reason: string;
+}
+
+/** `/api/v1/status` of the router, as far as the lab looks at it. */
+export interface RouterStatus {
+  readonly routerId: string;
+  readonly asn: number;
+  readonly vips: readonly {
+    readonly vip: string;
+    readonly endpoint: string;
+    readonly ready: boolean;
+    readonly status: string;
+    readonly members: readonly MemberStatus[];
+  }[];
+}
+
+/** What a load balancer is configured with beyond its addresses. */
+export interface LbSettings {
+  readonly vipPort: number;
+  readonly machinePort: number;
+  /** The TCP-MD5 password of all sessions with masters; undefined for none. */
+  readonly password: string | undefined;
+  /** True when the upstream router speaks BGP. */
+  readonly hasUpstreamSession: boolean;
+  readonly program: string;
+  /** Put over the configuration: keys of router.yaml. */
+  readonly router: JsonObject;
+}
+
+/** A load balancer. */
+export class LbHost extends Host {
+  readonly router: Daemon<RouterStatus>;
+  readonly #settings: LbSettings;
+
+  constructor(plan: HostPlan, labSwitch: Switch, settings: LbSettings) {
+    super(plan, labSwitch);
+    this.#settings = settings;
+    this.router = new Daemon<RouterStatus>(this, { name: 'router', program: settings.program });
+  }
+
+  /** Its address in the uplink subnet, where the upstream router sends VIP traffic to. */
+  get uplinkAddress(): string {
+    return this.addressOf(1);
+  }
+
+  /** The CA file that the router verifies masters by once it is there. Copy the cluster's ca.crt to it to use it. */
+  get caFile(): string {
+    return this.path('etc/ca.crt');
+  }
+
+  override async powerOn(): Promise<void> {
+    await super.powerOn();
+    this.writeConfig();
+  }
+
+  /** Writes router.yaml; `over` is put over the lab's own settings. */
+  writeConfig(over: JsonObject = {}): void {
+    const { password } = this.#settings;
+    if (password !== undefined) {
+      writeFileSync(this.path('etc/bgp-password'), `${password}\n`, { mode: 0o600 });
+    }
+    this.router.writeConfig(mergeSettings(mergeSettings(this.#defaults(), this.#settings.router), over));
+  }
+
+  #defaults(): JsonObject {
+    const { vipPort, machinePort, password, hasUpstreamSession } = this.#settings;
+    const masters: JsonObject = {
+      name: 'masters',
+      role: 'master',
+      range: `${subnets.masters.prefix}.0/${subnets.masters.length}`,
+      asn: localAsn,
+      holdTime: '3s',
+      maxSessions: 32,
+      ttlSecurityHops: 1,
+      passwordFile: password === undefined ? undefined : this.path('etc/bgp-password'),
+    };
+    const upstream: JsonObject = {
+      name: 'upstream',
+      role: 'upstream',
+      address: subnetAddress('uplink', 1).split('/')[0],
+      asn: upstreamAsn,
+      nextHop: 'self',
+      holdTime: '9s',
+    };
+    return {
+      apiVersion: 'bgp-lb.dev/v1alpha1',
+      kind: 'Router',
+      asn: localAsn,
+      routerId: this.address,
+      listen: { addresses: ['0.0.0.0'], port: 179 },
+      vips: [{ address: vipAddress, port: vipPort, machinePort }],
+      neighbors: hasUpstreamSession ? [masters, upstream] : [masters],
+      healthCheck: { interval: '200ms', timeout: '1s', caFile: this.caFile },
+      stateDir: this.path('var/lib/bgp-lb'),
+      api: { socket: this.router.socketPath, listen: '127.0.0.1:9474' },
+      log: { level: 'debug' },
+    };
+  }
+
+  /** The names of the members that are in the pool of the VIP, in order. */
+  async pool(): Promise<string[]> {
+    return poolOf(await this.router.status());
+  }
+
+  /** Waits until exactly these addresses are in the pool. */
+  waitForPool(addresses: readonly string[], timeoutMs = 10_000): Promise<RouterStatus> {
+    const wanted = [...addresses].sort().join(' ');
+    return this.router.waitFor(
+      `pool [${wanted}]`,
+      (status) => poolOf(status).join(' ') === wanted,
+      timeoutMs,
+    );
+  }
+}
+
+function poolOf(status: RouterStatus): string[] {
+  return status.vips
+    .filter(({ vip }) => vip === `${vipAddress}/32`)
+    .flatMap(({ members }) => members.filter(({ inPool }) => inPool).map(({ nextHop }) => nextHop))
+    .sort();
+}

@@ -1,0 +1,123 @@
+import { isIPv4, isIPv6 } from 'node:net';
+import { Address4, Address6 } from 'ip-address';
+import { FieldError, type FieldKind, type TextField, textField } from './field.ts';
+
+/** Which address families a field takes. */
+export interface AddressOptions {
+  readonly version?: 4 | 6;
+}
+
+/** An address and a TCP or UDP port. */
+export interface HostPort {
+  /** Canonical text, without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/**
+ * The canonical text of an address: dotted decimal, or RFC 5952 for IPv6. Throws `FieldError` on anything else, zones and
+ * IPv4-mapped IPv6 addresses (RFC 4291 section 2.5.5.2) included: the kernel treats the latter as IPv4 on the wire.
+ */
+export function canonicalAddress(text: string, version?: 4 | 6): string {
+  if (text.includes('%')) throw new FieldError('an address with a zone is not possible here');
+  if (text.includes('/')) throw new FieldError('is a prefix, not one address');
+  if (isIPv4(text)) {
+    if (version === 6) throw new FieldError('is an IPv4 address');
+    return text;
+  }
+  if (!isIPv6(text)) throw new FieldError('is not an IP address');
+  if (version === 4) throw new FieldError('is an IPv6 address');
+  const address = new Address6(text);
+  const canonical = address.correctForm();
+  if (/^::ffff:[0-9a-f]{1,4}:[0-9a-f]{1,4}$/.test(canonical)) {
+    throw new FieldError(`is an IPv4-mapped address: write ${address.to4().correctForm()}`);
+  }
+  return canonical;
+}
+
+function familyText(version: 4 | 6 | undefined, what: string): string {
+  return version === undefined ? `an IPv4 or IPv6 ${what}` : `an IPv${version} ${what}`;
+}
+
+/** An IPv4 or IPv6 address; canonical text in the program. */
+export function ipAddress(options: AddressOptions = {}): TextField<string> {
+  const { version } = options;
+  const kind: FieldKind = {
+    type: version === undefined ? 'IP address' : `IPv${version} address`,
+    allowed: `${familyText(version, 'address')}, like ${version === 6 ? '2001:db8::1' : '10.0.0.1'}`,
+    jsonSchema:
+      version === undefined
+        ? { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] }
+        : { type: 'string', format: version === 4 ? 'ipv4' : 'ipv6' },
+  };
+  return textField(kind, (text) => canonicalAddress(text, version));
+}
+
+/** An IP prefix with all host bits zero; canonical text in the program. The error names the prefix that was probably meant. */
+export function prefix(options: AddressOptions = {}): TextField<string> {
+  const { version } = options;
+  const kind: FieldKind = {
+    type: version === undefined ? 'IP prefix' : `IPv${version} prefix`,
+    allowed: `${familyText(version, 'prefix')}, like ${version === 6 ? '2001:db8::/64' : '10.0.0.0/24'}`,
+    jsonSchema: { type: 'string', pattern: '^[0-9a-fA-F.:]+/[0-9]{1,3}$', examples: ['10.0.0.0/24'] },
+  };
+  return textField(kind, (text) => canonicalPrefix(text, version));
+}
+
+function canonicalPrefix(text: string, version: 4 | 6 | undefined): string {
+  const match = /^([^/]*)\/(\d{1,3})$/.exec(text);
+  if (match?.[1] === undefined || match[2] === undefined) {
+    const isAddress = isIPv4(text) || isIPv6(text);
+    throw new FieldError(
+      isAddress ? `needs a length: ${text}/${isIPv4(text) ? 32 : 128}?` : 'is not a prefix',
+    );
+  }
+  const address = canonicalAddress(match[1], version);
+  const length = Number(match[2]);
+  const widest = isIPv4(address) ? 32 : 128;
+  if (length > widest) throw new FieldError(`is longer than ${widest} bits`);
+  const network = isIPv4(address)
+    ? new Address4(`${address}/${length}`).startAddress().correctForm()
+    : new Address6(`${address}/${length}`).startAddress().correctForm();
+  if (network !== address) {
+    throw new FieldError(
+      'has host bits set',
+      `${network}/${length}, or ${address}/${widest} for the one address`,
+    );
+  }
+  return `${address}/${length}`;
+}
+
+/** An address literal and a port: `127.0.0.1:9474`, `[::1]:9474`. Names are refused: a listener must not depend on DNS. */
+export function hostPort(): TextField<HostPort> {
+  const kind: FieldKind = {
+    type: 'address and port',
+    allowed: "an IP address and a port, like '127.0.0.1:9474' or '[::1]:9474'",
+    format: (value: unknown) => (isHostPort(value) ? formatHostPort(value) : value),
+    jsonSchema: { type: 'string', pattern: '^(\\[[0-9a-fA-F.:]+\\]|[0-9.]+):[0-9]{1,5}$' },
+  };
+  return textField(
+    kind,
+    (text) => {
+      if (isIPv6(text)) throw new FieldError('an IPv6 address with a port needs brackets');
+      const match = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(text);
+      if (match === null) throw new FieldError(isIPv4(text) ? 'has no port' : 'is not an address and a port');
+      const host = match[1] ?? match[2] ?? '';
+      if (host === 'localhost') throw new FieldError('a name is not possible here: write 127.0.0.1 or [::1]');
+      const port = Number(match[3]);
+      if (port < 1 || port > 65535) throw new FieldError('the port is not within 1 to 65535');
+      return { host: canonicalAddress(host, match[1] === undefined ? 4 : 6), port };
+    },
+    (input) =>
+      typeof input === 'number' ? `needs an address before the port: 127.0.0.1:${input}?` : undefined,
+  );
+}
+
+function isHostPort(value: unknown): value is HostPort {
+  return typeof value === 'object' && value !== null && 'host' in value && 'port' in value;
+}
+
+/** `127.0.0.1:9474` or `[::1]:9474`. */
+export function formatHostPort(value: HostPort): string {
+  return isIPv6(value.host) ? `[${value.host}]:${value.port}` : `${value.host}:${value.port}`;
+}

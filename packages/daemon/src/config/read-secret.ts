@@ -1,0 +1,64 @@
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+
+/** TCP_MD5SIG_MAXKEYLEN of linux/tcp.h. */
+const LONGEST_SECRET = 80;
+
+/** A password file that cannot be used. The message never contains the password. */
+export class SecretError extends Error {
+  override readonly name = 'SecretError';
+  readonly path: string;
+
+  constructor(path: string, message: string, options?: ErrorOptions) {
+    super(`password file ${path} ${message}`, options);
+    this.path = path;
+  }
+}
+
+/**
+ * The password in a file: its content without one line end at the end, 1 to 80 octets (the most that TCP-MD5 in Linux takes).
+ * A file that others may read or write is refused. Throws `SecretError`.
+ */
+export function readSecret(path: string): string {
+  const text = decode(path, readBounded(path));
+  const secret = text.replace(/\r?\n$/, '');
+  if (secret === '') throw new SecretError(path, 'is empty; allowed: 1 to 80 octets');
+  if (/[\r\n\0]/.test(secret)) throw new SecretError(path, 'has more than one line; allowed: one');
+  const length = Buffer.byteLength(secret);
+  if (length > LONGEST_SECRET) {
+    throw new SecretError(
+      path,
+      `has ${length} octets; allowed: 1 to ${LONGEST_SECRET}, the most that TCP-MD5 takes`,
+    );
+  }
+  return secret;
+}
+
+function readBounded(path: string): Uint8Array {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(path, 'r');
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw new SecretError(path, 'is not a file');
+    if ((stat.mode & 0o007) !== 0) {
+      const mode = (stat.mode & 0o777).toString(8).padStart(4, '0');
+      throw new SecretError(path, `has mode ${mode}, so that every user may use it; allowed: 0600 or 0640`);
+    }
+    const bytes = Buffer.alloc(LONGEST_SECRET + 64);
+    return bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, 0));
+  } catch (error) {
+    if (error instanceof SecretError) throw error;
+    throw new SecretError(path, `cannot be read: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+function decode(path: string, bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (error) {
+    throw new SecretError(path, 'is not UTF-8 text', { cause: error });
+  }
+}

@@ -1,0 +1,246 @@
+import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { performance } from 'node:perf_hooks';
+import type { Duplex } from 'node:stream';
+import { printable } from '../output/printable.ts';
+import { failingChecks, kindOfErrno, type ProbeKind, type ProbeResult } from './probe-result.ts';
+import {
+  codeOf,
+  connectionFault,
+  openTlsConnection,
+  ProbeFault,
+  type TlsConnection,
+} from './tls-connection.ts';
+
+/** What is probed, and how. */
+export interface HttpsProbeOptions {
+  readonly address: string;
+  readonly port: number;
+  /** The name that the certificate must carry, and SNI. */
+  readonly serverName: string;
+  /** Path of the GET, like `/readyz`. */
+  readonly path: string;
+  /** The CA bundle (PEM), asked for with each probe: it is the only root. Undefined: nothing is verified. */
+  readonly ca?: () => string | undefined;
+  /** The whole probe, from connecting to the last octet of the answer. */
+  readonly timeoutMs: number;
+  /** A connected or connecting socket of the caller's making, like one with SO_MARK. */
+  readonly connect?: () => Socket;
+  /** Keep the connection for the next probe. */
+  readonly keepAlive: boolean;
+}
+
+/** More of an answer's body is an error: the health text of an API server has some 5 KiB. */
+const MAX_BODY_SIZE = 64 * 1024;
+
+const MAX_HEADER_SIZE = 16 * 1024;
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Opens connections for `http.request` and remembers what the certificate of the current one said. */
+class ProbeAgent extends Agent {
+  readonly #open: () => Promise<TlsConnection>;
+  connection: TlsConnection | undefined;
+
+  constructor(keepAlive: boolean, open: () => Promise<TlsConnection>) {
+    super({ keepAlive, maxSockets: 1, maxFreeSockets: 1 });
+    this.#open = open;
+  }
+
+  override createConnection(
+    _options: object,
+    callback?: (error: Error | null, stream: Duplex) => void,
+  ): Duplex | null | undefined {
+    this.connection = undefined;
+    this.#open().then(
+      (connection) => {
+        this.connection = connection;
+        callback?.(null, connection.socket);
+      },
+      // Node passes the error on and does not look at the stream; its type asks for one.
+      (error: Error) => Reflect.apply(callback ?? (() => undefined), undefined, [error]),
+    );
+    return undefined;
+  }
+}
+
+/**
+ * Asks an HTTPS server for its health over a kept connection, one probe at a time. Never rejects: every outcome is a
+ * `ProbeResult`. Redirects are not followed.
+ */
+export class HttpsProbe {
+  readonly #options: HttpsProbeOptions;
+  readonly #agent: ProbeAgent;
+  #running: Promise<ProbeResult> | undefined;
+  #abort = new AbortController();
+  #ca: string | undefined;
+  #isClosed = false;
+
+  constructor(options: HttpsProbeOptions) {
+    this.#options = options;
+    this.#agent = new ProbeAgent(options.keepAlive, () =>
+      openTlsConnection(options, this.#ca, this.#abort.signal),
+    );
+  }
+
+  /** Starts a probe, or returns the one that runs. */
+  probe(): Promise<ProbeResult> {
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+    return this.#running;
+  }
+
+  /** Closes the kept connection; a probe that runs ends with `error`. */
+  close(): void {
+    this.#isClosed = true;
+    this.#abort.abort();
+    this.#agent.destroy();
+  }
+
+  async #run(): Promise<ProbeResult> {
+    const started = performance.now();
+    let timedOut = false;
+    this.#abort = new AbortController();
+    if (this.#isClosed) this.#abort.abort();
+    const timer = setTimeout(() => {
+      timedOut = true;
+      this.#abort.abort();
+    }, this.#options.timeoutMs);
+    try {
+      this.#refreshCa();
+      const answer = await this.#ask();
+      return this.#result(started, describeAnswer(answer));
+    } catch (error) {
+      // After a fault the connection is of no more use: the next probe makes its own.
+      this.#agent.destroy();
+      return this.#result(started, timedOut ? this.#timeout() : describeFault(error, this.#isClosed));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** A connection that was checked against another bundle must not be used with this one. */
+  #refreshCa(): void {
+    const ca = this.#options.ca?.();
+    if (ca !== this.#ca) this.#agent.destroy();
+    this.#ca = ca;
+  }
+
+  /**
+   * One request. When a kept connection turns out to be closed before any answer, the request is made once more on a fresh one:
+   * a server may close an idle connection at any time, which says nothing of its health, and the fresh connection is the proof.
+   * A failure on a fresh connection is never tried again.
+   */
+  async #ask(): Promise<Answer> {
+    try {
+      return await this.#request();
+    } catch (error) {
+      if (!(error instanceof StaleConnection) || this.#abort.signal.aborted) throw error;
+      this.#agent.destroy();
+      return await this.#request();
+    }
+  }
+
+  #request(): Promise<Answer> {
+    const { path, serverName } = this.#options;
+    const { signal } = this.#abort;
+    return new Promise((resolve, reject) => {
+      const request = httpRequest({
+        agent: this.#agent,
+        method: 'GET',
+        path,
+        headers: { Host: hostHeader(serverName), 'User-Agent': 'bgp-lb', Accept: '*/*' },
+        maxHeaderSize: MAX_HEADER_SIZE,
+        signal,
+      });
+      request.once('response', (response) => {
+        readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+      });
+      // Later errors of the same request (its end follows its response's) are no news.
+      request.on('error', (error) => reject(requestFault(request, error)));
+      request.end();
+    });
+  }
+
+  #timeout(): Outcome {
+    return {
+      kind: 'timeout',
+      detail: `no complete answer within ${this.#options.timeoutMs} ms`,
+      code: 'ETIMEDOUT',
+    };
+  }
+
+  #result(started: number, outcome: Outcome): ProbeResult {
+    const connection = this.#agent.connection;
+    const certificate = outcome.certificate ?? connection?.certificate;
+    return {
+      ...outcome,
+      tookMs: Math.round((performance.now() - started) * 1000) / 1000,
+      isVerified: connection?.verification.isVerified ?? false,
+      warnings: connection?.verification.warnings ?? [],
+      ...(certificate === undefined ? {} : { certificate }),
+    };
+  }
+}
+
+type Outcome = Omit<ProbeResult, 'tookMs' | 'isVerified' | 'warnings'>;
+
+/** The kept connection was closed before it answered. */
+class StaleConnection extends ProbeFault {}
+
+function requestFault(request: ClientRequest, error: NodeJS.ErrnoException): Error {
+  if (error instanceof ProbeFault) return error;
+  const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+  if (request.reusedSocket && isClosed) return new StaleConnection('error', error.message, error.code);
+  return connectionFault(error, false);
+}
+
+function hostHeader(serverName: string): string {
+  return serverName.includes(':') ? `[${serverName}]` : serverName;
+}
+
+async function readBody(response: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of response) {
+      const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
+      size += bytes.length;
+      if (size > MAX_BODY_SIZE) {
+        throw new ProbeFault('error', `the answer is larger than ${MAX_BODY_SIZE} octets`, 'EMSGSIZE');
+      }
+      chunks.push(bytes);
+    }
+  } catch (error) {
+    if (error instanceof ProbeFault) throw error;
+    throw new ProbeFault('error', 'the connection ended within the answer', codeOf(error));
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function describeAnswer({ status, body }: Answer): Outcome {
+  if (status === 200) return { kind: 'ok', status, detail: 'answered 200' };
+  const failing = failingChecks(body);
+  const kind: ProbeKind = status === 401 || status === 403 ? 'unauthorized' : 'status';
+  const named = failing.length === 0 ? '' : `: ${printable(failing.slice(0, 8).join(', '))}`;
+  return { kind, status, detail: `answered ${status}${named}`, ...(failing.length === 0 ? {} : { failing }) };
+}
+
+function describeFault(error: unknown, isClosed: boolean): Outcome {
+  if (isClosed) return { kind: 'error', detail: 'the probe was closed', code: 'ECANCELED' };
+  if (error instanceof ProbeFault) {
+    return {
+      kind: error.kind,
+      detail: printable(error.message),
+      ...(error.code === undefined ? {} : { code: error.code }),
+      ...(error.certificate === undefined ? {} : { certificate: error.certificate }),
+    };
+  }
+  const code = codeOf(error);
+  const detail = printable(error instanceof Error ? error.message : String(error)).slice(0, 256);
+  return { kind: kindOfErrno(code), detail, ...(code === undefined ? {} : { code }) };
+}

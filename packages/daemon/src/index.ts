@@ -1,0 +1,58 @@
+export { type Command, type CommandContext, UsageError } from './cli/command.ts';
+export { type CommandLineOptions, runCommandLine, type TextSink } from './cli/run-command-line.ts';
+export {
+  type AddressOptions,
+  canonicalAddress,
+  formatHostPort,
+  type HostPort,
+  hostPort,
+  ipAddress,
+  prefix,
+} from './config/address.ts';
+export { ConfigError, type Diagnostic, formatDiagnostic, type Origin } from './config/diagnostic.ts';
+export { type DurationLimits, duration, formatDuration, parseDuration } from './config/duration.ts';
+export { FieldError, type FieldKind, type TextField, textField } from './config/field.ts';
+export { filePath } from './config/file-path.ts';
+export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/load-config.ts';
+export { nearestName } from './config/nearest-name.ts';
+export { asNumber, type NumberField, port } from './config/number-field.ts';
+export { percent } from './config/percent.ts';
+export { readSecret, SecretError } from './config/read-secret.ts';
+export type { Readiness, TextRegistry } from './control/built-in-routes.ts';
+export {
+  ControlClientError,
+  type ControlEventsOptions,
+  controlEvents,
+  controlRequest,
+} from './control/control-client.ts';
+export {
+  ControlError,
+  ControlReply,
+  type ControlRequest,
+  type ControlRoute,
+} from './control/control-route.ts';
+export { ControlServer, type ControlServerOptions } from './control/control-server.ts';
+export { EventLog, type EventLogOptions, type LoggedEvent } from './control/event-log.ts';
+export { UnixSocketError } from './control/unix-socket.ts';
+export { HttpsProbe, type HttpsProbeOptions } from './health/https-probe.ts';
+export {
+  failingChecks,
+  type PeerCertificate,
+  type ProbeKind,
+  type ProbeResult,
+} from './health/probe-result.ts';
+export { RiseFall, type RiseFallOptions, type RiseFallState } from './health/rise-fall.ts';
+export { printable } from './output/printable.ts';
+export { OUTPUT_FORMATS, type OutputFormat, render } from './output/render.ts';
+export { type Cell, type Column, formatTable, type Table } from './output/table.ts';
+export { ExitCode, exitCodeOf, failureText } from './process/exit-code.ts';
+export { acquireInstanceLock, type InstanceLock, InstanceLockError } from './process/instance-lock.ts';
+export { createLogger, LOG_LEVELS, type Logger, type LogLevel } from './process/logger.ts';
+export { createMetrics, type Metrics } from './process/metrics.ts';
+export { type RunDaemonOptions, type RunningDaemon, runDaemon } from './process/run-daemon.ts';
+export {
+  CertificateError,
+  parseCertificates,
+  publicKeyHash,
+  publicKeyHashes,
+} from './tls/public-key-hashes.ts';

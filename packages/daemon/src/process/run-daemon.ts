@@ -1,0 +1,141 @@
+import type { Logger } from 'pino';
+import { exitCodeOf } from './exit-code.ts';
+
+/** A daemon that runs. */
+export interface RunningDaemon {
+  /** Leaves in order. The signal tells why: SIGTERM or SIGINT. */
+  stop(signal: NodeJS.Signals): Promise<void>;
+  /** Takes the configuration anew, on SIGHUP. A rejection is logged, and the old configuration stays. */
+  reload?(): Promise<void>;
+}
+
+/** What `runDaemon` needs. */
+export interface RunDaemonOptions {
+  readonly name: string;
+  start(): Promise<RunningDaemon>;
+  readonly logger: Logger;
+  /** How long `stop` may take; 90 s by default, the time that systemd waits before it kills (TimeoutStopSec). */
+  readonly stopTimeoutMs?: number;
+}
+
+const DEFAULT_STOP_TIMEOUT_MS = 90_000;
+
+/** 128 + signal number, as shells report a death by signal. */
+const SIGNAL_EXIT: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143 };
+
+/**
+ * Runs a daemon for the rest of the process and ends the process with it. Exit codes: 0 stopped in order; 1 failed to start, failed
+ * or took too long to stop, or hit a programming error; 2 a configuration error; 130 and 143 a second signal.
+ *
+ * An exception that nobody caught ends the process: its state can no longer be trusted, the kernel goes on forwarding without it,
+ * and the supervisor's restart adopts what is there.
+ */
+export function runDaemon(options: RunDaemonOptions): Promise<never> {
+  const { name, logger } = options;
+  const fatal = (error: unknown, what: string): void => {
+    logger.fatal(
+      { err: asError(error) },
+      `${name}: ${what}; the process ends so that its supervisor restarts it`,
+    );
+    process.exit(1);
+  };
+  process.on('uncaughtException', (error) => fatal(error, 'uncaught exception'));
+  process.on('unhandledRejection', (reason) => fatal(reason, 'unhandled rejection'));
+
+  const lifecycle = new Lifecycle(options);
+  process.on('SIGTERM', () => lifecycle.stopSignal('SIGTERM'));
+  process.on('SIGINT', () => lifecycle.stopSignal('SIGINT'));
+  process.on('SIGHUP', () => lifecycle.reloadSignal());
+  return lifecycle.run();
+}
+
+class Lifecycle {
+  readonly #options: RunDaemonOptions;
+  #daemon: RunningDaemon | undefined;
+  #stopSignal: NodeJS.Signals | undefined;
+  #wantsReload = false;
+  #isReloading = false;
+
+  constructor(options: RunDaemonOptions) {
+    this.#options = options;
+  }
+
+  async run(): Promise<never> {
+    const { name, logger, start } = this.#options;
+    try {
+      this.#daemon = await start();
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      logger.fatal({ err: asError(error) }, `${name} did not start: ${why}`);
+      process.exit(exitCodeOf(error));
+    }
+    logger.info(`${name} started`);
+    // A signal may have come while it started.
+    if (this.#stopSignal !== undefined) this.#stop(this.#stopSignal);
+    else if (this.#wantsReload) this.reloadSignal();
+    return new Promise<never>(() => undefined);
+  }
+
+  /** The first signal stops in order, the second ends the process at once. */
+  stopSignal(signal: NodeJS.Signals): void {
+    const { name, logger } = this.#options;
+    if (this.#stopSignal !== undefined) {
+      logger.warn(`${name}: second signal (${signal}), ending at once`);
+      process.exit(SIGNAL_EXIT[signal] ?? 1);
+    }
+    this.#stopSignal = signal;
+    logger.info({ signal }, `${name} is stopping`);
+    this.#stop(signal);
+  }
+
+  #stop(signal: NodeJS.Signals): void {
+    const { name, logger, stopTimeoutMs = DEFAULT_STOP_TIMEOUT_MS } = this.#options;
+    const daemon = this.#daemon;
+    if (daemon === undefined) return;
+    setTimeout(() => {
+      logger.error(`${name} did not stop within ${stopTimeoutMs} ms; ending it`);
+      process.exit(1);
+    }, stopTimeoutMs);
+    daemon.stop(signal).then(
+      () => {
+        logger.info(`${name} stopped`);
+        process.exit(0);
+      },
+      (error: unknown) => {
+        logger.error({ err: asError(error) }, `${name} failed to stop in order`);
+        process.exit(1);
+      },
+    );
+  }
+
+  /** Reloads one after another; any number of signals during a reload make one more. */
+  reloadSignal(): void {
+    if (this.#daemon === undefined || this.#isReloading) {
+      this.#wantsReload = true;
+      return;
+    }
+    const { name, logger } = this.#options;
+    this.#wantsReload = false;
+    if (this.#daemon.reload === undefined) {
+      logger.warn(`${name} cannot reload`);
+      return;
+    }
+    if (this.#stopSignal !== undefined) return;
+    this.#isReloading = true;
+    this.#daemon
+      .reload()
+      .then(
+        () => logger.info(`${name} reloaded`),
+        (error: unknown) =>
+          logger.error({ err: asError(error) }, `${name} did not reload: the old configuration stays`),
+      )
+      .finally(() => {
+        this.#isReloading = false;
+        if (this.#wantsReload) this.reloadSignal();
+      });
+  }
+}
+
+function asError(error: unknown): Error {
+  return error instanceof Error ? error : new Error(String(error));
+}

@@ -1,0 +1,100 @@
+import type { X509Certificate } from 'node:crypto';
+import { isIPv6 } from 'node:net';
+import { checkServerIdentity, type TLSSocket } from 'node:tls';
+import { Address6 } from 'ip-address';
+import { parseCertificates, publicKeyHash } from './public-key-hashes.ts';
+
+/** What a TLS server showed. */
+export interface PeerVerification {
+  /** The chain ends at the CA and the names match. */
+  readonly isVerified: boolean;
+  /** Why it is not, with OpenSSL's or Node's code; absent without a CA, when nothing was asked. */
+  readonly fault?: { readonly code: string; readonly message: string };
+  /** Faults of dates, which do not count: the clocks of machines that boot are not to be trusted. */
+  readonly warnings: readonly string[];
+  readonly issuerKeyHash?: string;
+}
+
+const DATE_FAULTS: Readonly<Record<string, string>> = {
+  CERT_HAS_EXPIRED: 'the certificate has expired, or the clock is wrong',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet, or the clock is wrong',
+};
+
+/** Longer chains are not followed. */
+const MAX_CHAIN = 8;
+
+/**
+ * Checks the certificate of a connected socket that was made with `rejectUnauthorized: false`. `ca` undefined asks nothing.
+ * OpenSSL reports only the last of several faults, so a fault of dates may hide an unknown issuer: then the signatures are
+ * checked again here.
+ */
+export function verifyPeer(socket: TLSSocket, ca: string | undefined, serverName: string): PeerVerification {
+  const leaf = socket.getPeerX509Certificate();
+  if (leaf === undefined) {
+    return { isVerified: false, fault: { code: 'NO_CERTIFICATE', message: 'no certificate' }, warnings: [] };
+  }
+  const issuers = ca === undefined ? [] : parseCertificates(ca);
+  const issuer = issuerOf(leaf, issuers) ?? leaf.issuerCertificate;
+  const hash = issuer === undefined ? {} : { issuerKeyHash: publicKeyHash(issuer) };
+  if (ca === undefined) return { isVerified: false, warnings: [], ...hash };
+
+  const code = socket.authorizationError === null ? undefined : errorCode(socket.authorizationError);
+  const dateFault = code === undefined ? undefined : DATE_FAULTS[code];
+  const warnings = dateFault === undefined ? [] : [dateFault];
+  if (code !== undefined && (dateFault === undefined || !isSignedBy(leaf, issuers))) {
+    const shown = dateFault === undefined ? code : 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
+    const message = `the certificate is not of the expected CA (${shown})`;
+    return { isVerified: false, fault: { code: shown, message }, warnings, ...hash };
+  }
+  const identity = checkServerIdentity(serverName, socket.getPeerCertificate());
+  if (identity !== undefined) {
+    const message = `the certificate does not name ${serverName}`;
+    return { isVerified: false, fault: { code: 'ERR_TLS_CERT_ALTNAME_INVALID', message }, warnings, ...hash };
+  }
+  return { isVerified: true, warnings, ...hash };
+}
+
+/** Node's types say Error, its code gives the text of the code. */
+function errorCode(error: unknown): string {
+  if (error instanceof Error) return 'code' in error ? String(error.code) : error.message;
+  return String(error);
+}
+
+function issuerOf(
+  certificate: X509Certificate,
+  candidates: readonly X509Certificate[],
+): X509Certificate | undefined {
+  return candidates.find(
+    (candidate) =>
+      candidate.ca && certificate.checkIssued(candidate) && certificate.verify(candidate.publicKey),
+  );
+}
+
+/** True when the presented chain, dates aside, leads to one of the CAs by valid signatures. */
+function isSignedBy(leaf: X509Certificate, issuers: readonly X509Certificate[]): boolean {
+  let current = leaf;
+  for (let depth = 0; depth < MAX_CHAIN; depth++) {
+    if (issuerOf(current, issuers) !== undefined) return true;
+    const next = current.issuerCertificate;
+    if (next === undefined || next.fingerprint256 === current.fingerprint256) return false;
+    if (issuerOf(current, [next]) === undefined) return false;
+    current = next;
+  }
+  return false;
+}
+
+const ALT_NAME = /(DNS|IP Address|[A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/g;
+
+/** The most names that are kept of a certificate. */
+const MAX_NAMES = 256;
+
+/** DNS names and IP addresses of a certificate's subjectAltName, in order. */
+export function subjectAltNames(certificate: X509Certificate): string[] {
+  const names: string[] = [];
+  for (const [, type, value] of (certificate.subjectAltName ?? '').matchAll(ALT_NAME)) {
+    if (value === undefined || names.length >= MAX_NAMES) continue;
+    if (type === 'DNS') names.push(value);
+    else if (type === 'IP Address') names.push(isIPv6(value) ? new Address6(value).correctForm() : value);
+  }
+  return names;
+}

@@ -80,9 +80,10 @@ function readNlriField(reader: Reader, context: CodecContext): readonly Nlri[] {
 }
 
 /** MP_REACH_NLRI of a family that was not negotiated counts: its NLRI are there, only not for us. */
-function encodesReachable({ values, seen }: DecodedAttributes, announced: readonly Nlri[]): boolean {
+function encodesReachable(attributes: DecodedAttributes, announced: readonly Nlri[]): boolean {
   if (announced.length > 0) return true;
-  return seen(mpReachCodec.code) && (values.mpReach === undefined || values.mpReach.nlri.length > 0);
+  const { mpReach } = attributes.values;
+  return attributes.seen(mpReachCodec.code) && (mpReach === undefined || mpReach.nlri.length > 0);
 }
 
 /** RFC 4760 section 3: NEXT_HOP belongs to the NLRI field; without one it is ignored beside MP_REACH_NLRI. */

@@ -21,7 +21,7 @@ export interface DecodedAttributes {
   readonly values: AttributeDraft;
   readonly unknown: readonly RawAttribute[];
   /** True when an attribute with this code was there, malformed or not. */
-  readonly seen: (code: number) => boolean;
+  seen(code: number): boolean;
   /** There is an attribute other than MP_UNREACH_NLRI, or octets that are none. */
   readonly hasOthers: boolean;
 }
@@ -78,8 +78,9 @@ class AttributeDecoder implements DecodedAttributes {
     return this.#unknown ?? noUnknown;
   }
 
-  seen = (code: number): boolean =>
-    code < 32 ? (this.#seenLow & (1 << code)) !== 0 : this.#seenHigh?.includes(code) === true;
+  seen(code: number): boolean {
+    return code < 32 ? (this.#seenLow & (1 << code)) !== 0 : this.#seenHigh?.includes(code) === true;
+  }
 
   #markSeen(code: number): void {
     if (code < 32) {

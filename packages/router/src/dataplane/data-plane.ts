@@ -1,0 +1,70 @@
+import type { Socket } from 'node:net';
+import type { WeightedNextHop } from '../pool/member-view.ts';
+
+/** How one next hop of a VIP is carried. */
+export interface ForwardingShare {
+  readonly nextHop: string;
+  readonly weight: number;
+  /** Name of the interface, `undefined` while there is no way to it. */
+  readonly interfaceName: string | undefined;
+  /** Hash buckets that point to it. */
+  readonly buckets: number;
+  /** Its part of all buckets, 0 to 1. */
+  readonly share: number;
+  /** Why it is wanted but not forwarded to; empty when it is. */
+  readonly problem: string;
+}
+
+/** What the data plane does for a VIP at this moment, as read back from where it was put. */
+export interface VipForwarding {
+  /** `10.100.0.1/32` */
+  readonly vip: string;
+  /** True while packets to the VIP reach a member. */
+  readonly forwarding: boolean;
+  readonly members: readonly ForwardingShare[];
+  /** Details in the data plane's own words: object ids, table, metric. */
+  readonly detail: Readonly<Record<string, string | number | boolean>>;
+}
+
+export interface DataPlaneStatus {
+  readonly kind: string;
+  readonly vips: readonly VipForwarding[];
+  /** What is wrong and cannot be repaired from here, one sentence each. */
+  readonly problems: readonly string[];
+}
+
+/** What a data plane tells its owner. */
+export interface DataPlaneHandlers {
+  /** The next hops that the VIP is forwarded to changed. Called in the tick of the change. */
+  forwarding(vip: string, nextHops: readonly string[]): void;
+  /** Somebody or something else changed what this data plane owns, and it was put right. */
+  repaired(operations: readonly string[]): void;
+  /** One operation was done, or failed with `error`. */
+  operation(kind: string, tookMs: number, error: string | undefined): void;
+}
+
+/**
+ * Carries packets for the VIPs to the members of their pools. Its promises, which `dataPlaneConformance` checks:
+ * - what an earlier life left forwards on through `start`, which returns it;
+ * - `setNextHops` takes effect before it returns, and only connections of removed next hops move;
+ * - an empty set makes new connections fail at once, and never loops a packet;
+ * - it repairs what it owns and touches nothing else;
+ * - after `stop` packets are forwarded as before.
+ */
+export interface DataPlane {
+  /** For people: `kernel`. */
+  readonly kind: string;
+  /** Begins with what is there: for each VIP the next hops that are forwarded to already. */
+  start(handlers: DataPlaneHandlers): Promise<ReadonlyMap<string, readonly WeightedNextHop[]>>;
+  /** The whole set of next hops for a VIP from now on. Synchronous. */
+  setNextHops(vip: string, nextHops: readonly WeightedNextHop[]): void;
+  /** The next hops that `socketThrough` will be asked for, whether they are in use or not. Synchronous. */
+  setProbed(nextHops: readonly string[]): void;
+  /** An unconnected socket whose packets to a VIP go through that very member. Throws when there is no way to it. */
+  socketThrough(nextHop: string): Socket;
+  /** The next hops that the VIP is forwarded to now. */
+  forwarding(vip: string): readonly string[];
+  status(): DataPlaneStatus;
+  /** Leaves forwarding as it is (invariant 6) and releases everything else. */
+  stop(): Promise<void>;
+}

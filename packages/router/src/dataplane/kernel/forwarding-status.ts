@@ -1,0 +1,74 @@
+import type { NexthopBucket } from '@bgp-lb/linux';
+import type { WeightedNextHop } from '../../pool/member-view.ts';
+import type { ForwardingShare, VipForwarding } from '../data-plane.ts';
+import { FLOOR_METRIC, ROUTE_METRIC } from './desired-objects.ts';
+import { type KernelObjects, type NexthopGroup, routeKey } from './kernel-objects.ts';
+import type { NextHopResolver } from './next-hop-resolver.ts';
+
+export interface ForwardingQuestion {
+  readonly vip: string;
+  /** The next hops that are wanted. */
+  readonly nextHops: readonly WeightedNextHop[];
+  readonly table: number;
+  readonly known: KernelObjects;
+  readonly resolver: NextHopResolver;
+  /** Reads the buckets of a group from the kernel. */
+  readonly buckets: (groupId: number) => readonly NexthopBucket[];
+}
+
+/** What the kernel does for a VIP, with each member's share of the hash buckets. */
+export function vipForwarding(question: ForwardingQuestion): VipForwarding {
+  const { vip, table, known } = question;
+  const route = known.routes.get(routeKey({ destination: vip, table, metric: ROUTE_METRIC }));
+  const floor = known.routes.has(routeKey({ destination: vip, table, metric: FLOOR_METRIC }));
+  const group = route?.target.kind === 'group' ? known.groups.get(route.target.id) : undefined;
+  const counts = bucketCounts(group, question.buckets);
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  return {
+    vip,
+    forwarding: group !== undefined,
+    members: question.nextHops.map((member) => share(member, question, group, counts, total)),
+    detail: {
+      table,
+      metric: ROUTE_METRIC,
+      floor,
+      ...(group && { groupId: group.id }),
+      ...(group?.resilient && { buckets: group.resilient.buckets, idleTimer: group.resilient.idleTimer }),
+    },
+  };
+}
+
+function share(
+  { nextHop, weight }: WeightedNextHop,
+  { known, resolver }: ForwardingQuestion,
+  group: NexthopGroup | undefined,
+  counts: ReadonlyMap<number, number>,
+  total: number,
+): ForwardingShare {
+  const way = resolver.resolve(nextHop);
+  const nexthop = [...known.nexthops.values()].find(({ gateway }) => gateway === nextHop);
+  const isInGroup = group?.members.some(({ id }) => id === nexthop?.id) === true;
+  const buckets = nexthop === undefined ? 0 : (counts.get(nexthop.id) ?? 0);
+  const problem = 'problem' in way ? way.problem : isInGroup ? '' : 'not in the group of the kernel';
+  return {
+    nextHop,
+    weight,
+    interfaceName: 'problem' in way ? undefined : way.interfaceName,
+    buckets,
+    share: total === 0 ? 0 : buckets / total,
+    problem,
+  };
+}
+
+function bucketCounts(
+  group: NexthopGroup | undefined,
+  read: ForwardingQuestion['buckets'],
+): Map<number, number> {
+  const counts = new Map<number, number>();
+  if (group?.resilient !== undefined) {
+    for (const { nexthopId } of read(group.id)) {
+      counts.set(nexthopId, (counts.get(nexthopId) ?? 0) + 1);
+    }
+  }
+  return counts;
+}

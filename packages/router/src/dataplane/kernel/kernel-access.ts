@@ -1,0 +1,136 @@
+import { NetlinkError, type Nexthop, type Route, type RouteSocket } from '@bgp-lb/linux';
+import {
+  type KernelObjects,
+  type MarkRule,
+  type MemberNexthop,
+  type NexthopGroup,
+  type OwnRoute,
+  routeKey,
+  ruleKey,
+} from './kernel-objects.ts';
+import type { Operation } from './operation.ts';
+
+/** What was read back: what carries our protocol number, and the nexthop ids that others use. */
+export interface ReadBack {
+  readonly objects: KernelObjects;
+  readonly foreignIds: ReadonlySet<number>;
+}
+
+/** Reads every object with the protocol number. */
+export function readOwnObjects(socket: RouteSocket, protocol: number): ReadBack {
+  const all = socket.nexthops();
+  const own = all.filter((nexthop) => nexthop.protocol === protocol);
+  const nexthops = own.flatMap((nexthop) => toMember(nexthop));
+  const groups = own.flatMap((nexthop) => toGroup(nexthop));
+  const routes = socket.routes({ protocol }).map(toOwnRoute);
+  const rules = ([4, 6] as const).flatMap((version) =>
+    socket
+      .rules(version)
+      .filter((rule) => rule.protocol === protocol)
+      .map(({ priority, mark, table }): MarkRule => ({ version, priority, mark: mark ?? 0, table })),
+  );
+  return {
+    objects: {
+      nexthops: new Map(nexthops.map((nexthop) => [nexthop.id, nexthop])),
+      groups: new Map(groups.map((group) => [group.id, group])),
+      routes: new Map(routes.map((route) => [routeKey(route), route])),
+      rules: new Map(rules.map((rule) => [ruleKey(rule), rule])),
+    },
+    foreignIds: new Set(all.filter((nexthop) => nexthop.protocol !== protocol).map(({ id }) => id)),
+  };
+}
+
+/** Sends one request. What is to be deleted and is gone already counts as done. */
+export function perform(socket: RouteSocket, protocol: number, operation: Operation): void {
+  switch (operation.kind) {
+    case 'set-nexthop':
+      socket.setNexthop({ ...operation.nexthop, protocol });
+      return;
+    case 'set-group': {
+      const { id, members, resilient } = operation.group;
+      socket.setNexthopGroup({ id, members, protocol, ...(resilient && { resilient }) });
+      return;
+    }
+    case 'set-route':
+      setRoute(socket, protocol, operation.route);
+      return;
+    case 'add-rule':
+      ignoring('EEXIST', () => socket.addRule({ ...operation.rule, protocol }));
+      return;
+    case 'delete-rule':
+      ignoring('ENOENT', () => socket.deleteRule({ ...operation.rule, protocol }));
+      return;
+    case 'delete-route': {
+      const { destination, table, metric } = operation.route;
+      ignoring('ESRCH', () => socket.deleteRoute({ destination, table, metric, protocol }));
+      return;
+    }
+    case 'delete-group':
+    case 'delete-nexthop':
+      ignoring('ENOENT', () => socket.deleteNexthop(operation.id));
+      return;
+  }
+}
+
+function setRoute(socket: RouteSocket, protocol: number, route: OwnRoute): void {
+  const { destination, table, metric, target } = route;
+  const base = { destination, table, metric, protocol };
+  switch (target.kind) {
+    case 'group':
+      socket.setRoute({ ...base, nexthopId: target.id });
+      return;
+    case 'gateway':
+      socket.setRoute({ ...base, gateway: target.gateway, interfaceIndex: target.interfaceIndex });
+      return;
+    case 'unreachable':
+      socket.setRoute({ ...base, type: 'unreachable' });
+      return;
+    case 'other':
+      throw new RangeError(`route ${routeKey(route)}: only read back, never made`);
+  }
+}
+
+function ignoring(errno: string, request: () => void): void {
+  try {
+    request();
+  } catch (error) {
+    if (!(error instanceof NetlinkError && error.errno === errno)) {
+      throw error;
+    }
+  }
+}
+
+function toMember(nexthop: Nexthop): MemberNexthop[] {
+  if (nexthop.group !== undefined) {
+    return [];
+  }
+  // A blackhole or device next hop of our protocol is nothing that we make: an empty gateway matches nothing.
+  const { id, gateway = '', interfaceIndex = 0 } = nexthop;
+  return [{ id, gateway, interfaceIndex }];
+}
+
+function toGroup(nexthop: Nexthop): NexthopGroup[] {
+  if (nexthop.group === undefined) {
+    return [];
+  }
+  const members = nexthop.group.map(({ id, weight }) => ({ id, weight })).sort((a, b) => a.id - b.id);
+  return [{ id: nexthop.id, members, resilient: nexthop.resilient }];
+}
+
+function toOwnRoute(route: Route): OwnRoute {
+  const { destination, table, metric = 0 } = route;
+  return { destination, table, metric, target: targetOf(route) };
+}
+
+function targetOf(route: Route): OwnRoute['target'] {
+  if (route.type === 'unreachable') {
+    return { kind: 'unreachable' };
+  }
+  if (route.type === 'unicast' && route.nexthopId !== undefined) {
+    return { kind: 'group', id: route.nexthopId };
+  }
+  if (route.type === 'unicast' && route.gateway !== undefined && route.interfaceIndex !== undefined) {
+    return { kind: 'gateway', gateway: route.gateway, interfaceIndex: route.interfaceIndex };
+  }
+  return { kind: 'other' };
+}

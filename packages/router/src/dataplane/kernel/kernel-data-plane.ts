@@ -1,0 +1,326 @@
+import type { Socket } from 'node:net';
+import type { Nftables, RouteSocket } from '@bgp-lb/linux';
+import type { Clock } from '@bgp-lb/protocol/node';
+import type { WeightedNextHop } from '../../pool/member-view.ts';
+import type { DataPlane, DataPlaneHandlers, DataPlaneStatus } from '../data-plane.ts';
+import { ROUTE_METRIC, type Wanted } from './desired-objects.ts';
+import { vipForwarding } from './forwarding-status.ts';
+import { KernelReconciler, type Pass } from './kernel-reconciler.ts';
+import { NextHopResolver } from './next-hop-resolver.ts';
+import { NftKeeper } from './nft-keeper.ts';
+import { ObjectIds } from './object-ids.ts';
+import { describeOperation } from './operation.ts';
+import { ProbeMarks } from './probe-marks.ts';
+import { applySysctls, type SysctlAccess, wantedSysctls } from './sysctls.ts';
+
+/** A VIP as the kernel is to carry it. */
+export interface KernelVip {
+  /** `10.100.0.1/32` */
+  readonly prefix: string;
+  readonly address: string;
+  readonly port: number;
+}
+
+/** What the kernel monitor tells: enough to know whether it is of interest. */
+export interface KernelChange {
+  readonly kind: 'link' | 'address' | 'route' | 'nexthop' | 'rule';
+  readonly destination?: string | undefined;
+  readonly protocol?: number | undefined;
+}
+
+export interface KernelDataPlaneOptions {
+  readonly vips: readonly KernelVip[];
+  readonly table: number;
+  readonly protocol: number;
+  readonly buckets: number;
+  /** Milliseconds. */
+  readonly idleTimer: number;
+  /** First of the marks and routing tables for health probes. */
+  readonly markBase: number;
+  readonly manageSysctls: boolean;
+  /** Milliseconds between two looks at everything, whatever the kernel says. */
+  readonly repairInterval: number;
+}
+
+/** What the data plane uses of the host. */
+export interface KernelHost {
+  readonly socket: RouteSocket;
+  /** Reports changes until `close`; `overflow` when some were lost. */
+  monitor(handlers: { changed(change: KernelChange): void; overflow(): void }): { close(): void };
+  readonly nft: Pick<Nftables, 'apply' | 'table'>;
+  readonly sysctl: SysctlAccess;
+  openSocket(remoteAddress: string, mark: number): Socket;
+  readonly clock: Clock;
+}
+
+/** RTPROT_KERNEL: routes that come with an address. They decide how a next hop is reached. */
+const KERNEL_ROUTES = 2;
+/** Two looks at the kernel are at least so far apart, however many changes it reports (ms). */
+const READ_BACK_GAP = 20;
+/** The nft table is looked at this seldom at most (ms): it costs a process. */
+const NFT_GAP = 5000;
+/** After a refusal by the kernel it is tried again (ms). */
+const RETRY = 500;
+
+/** Forwards by nexthop objects, one resilient group for each VIP, and its route. */
+export class KernelDataPlane implements DataPlane {
+  readonly kind = 'kernel';
+  #options: KernelDataPlaneOptions;
+  #host: KernelHost;
+  #resolver: NextHopResolver;
+  #reconciler: KernelReconciler;
+  #nft: NftKeeper;
+  #marks: ProbeMarks;
+  #ids: ObjectIds;
+  #handlers: DataPlaneHandlers | undefined;
+  /** Until then what is made is no repair. */
+  #isStarted = false;
+  #wanted: Map<string, readonly WeightedNextHop[]>;
+  #forwarding = new Map<string, readonly string[]>();
+  #problems = new Map<'kernel' | 'nft' | 'sysctl', readonly string[]>();
+  #monitor: { close(): void } | undefined;
+  #cancels = new Map<'read-back' | 'slow' | 'retry', () => void>();
+  #lastReadBack = Number.NEGATIVE_INFINITY;
+  #lastNft = Number.NEGATIVE_INFINITY;
+
+  constructor(options: KernelDataPlaneOptions, host: KernelHost) {
+    this.#options = options;
+    this.#host = host;
+    this.#resolver = new NextHopResolver(host.socket);
+    this.#marks = new ProbeMarks(options.markBase);
+    this.#nft = new NftKeeper(host.nft, options.vips, options.markBase);
+    this.#wanted = new Map(options.vips.map(({ prefix }) => [prefix, []]));
+    this.#ids = new ObjectIds([...this.#wanted.keys()]);
+    this.#reconciler = new KernelReconciler({
+      socket: host.socket,
+      resolver: this.#resolver,
+      ids: this.#ids,
+      protocol: options.protocol,
+      now: () => host.clock.now(),
+      onOperation: (kind, tookMs, error) => this.#handlers?.operation(kind, tookMs, error),
+    });
+  }
+
+  async start(handlers: DataPlaneHandlers): Promise<ReadonlyMap<string, readonly WeightedNextHop[]>> {
+    this.#handlers = handlers;
+    // The monitor first: what changes while we read is then seen.
+    this.#monitor = this.#host.monitor({
+      changed: (change) => this.#changed(change),
+      overflow: () => this.#scheduleReadBack(),
+    });
+    this.#reconciler.readBack();
+    const adopted = new Map(this.#options.vips.map(({ prefix }) => [prefix, this.#adopt(prefix)]));
+    this.#wanted = new Map(adopted);
+    this.#reconcile();
+    this.#applySysctls();
+    await this.#ensureNft();
+    this.#armSlowTimer();
+    this.#isStarted = true;
+    return adopted;
+  }
+
+  setNextHops(vip: string, nextHops: readonly WeightedNextHop[]): void {
+    if (!this.#wanted.has(vip)) {
+      throw new RangeError(`VIP ${vip}: not configured`);
+    }
+    this.#wanted.set(vip, nextHops);
+    this.#reconcile();
+  }
+
+  setProbed(nextHops: readonly string[]): void {
+    this.#marks.set(nextHops);
+    this.#reconcile();
+    this.#applySysctls();
+  }
+
+  socketThrough(nextHop: string): Socket {
+    const mark = this.#marks.all.get(nextHop);
+    const way = this.#resolver.resolve(nextHop);
+    if (mark === undefined) {
+      throw new Error(`${nextHop}: no path for probes was asked for`);
+    }
+    if ('problem' in way) {
+      throw new Error(way.problem);
+    }
+    return this.#host.openSocket(nextHop, mark);
+  }
+
+  forwarding(vip: string): readonly string[] {
+    return this.#forwarding.get(vip) ?? [];
+  }
+
+  status(): DataPlaneStatus {
+    const { socket } = this.#host;
+    return {
+      kind: this.kind,
+      vips: [...this.#wanted].map(([vip, nextHops]) =>
+        vipForwarding({
+          vip,
+          nextHops,
+          table: this.#options.table,
+          known: this.#reconciler.known,
+          resolver: this.#resolver,
+          buckets: (groupId) => socket.nexthopBuckets(groupId),
+        }),
+      ),
+      problems: [...this.#problems.values()].flat(),
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#handlers = undefined;
+    for (const cancel of this.#cancels.values()) {
+      cancel();
+    }
+    this.#cancels.clear();
+    this.#monitor?.close();
+    this.#monitor = undefined;
+    await this.#nft.idle();
+    this.#host.socket.close();
+  }
+
+  /** What an earlier life left: by the route, or where somebody removed that, by the VIP's own group id. */
+  #adopt(vip: string): readonly WeightedNextHop[] {
+    const { known } = this.#reconciler;
+    const byRoute = this.#reconciler.forwarding(vip, this.#options.table, ROUTE_METRIC);
+    if (byRoute.length > 0) {
+      return byRoute;
+    }
+    const group = known.groups.get(this.#ids.group(vip, this.#options.buckets, known));
+    return (group?.members ?? []).flatMap(({ id, weight }) => {
+      const nexthop = known.nexthops.get(id);
+      return nexthop === undefined ? [] : [{ nextHop: nexthop.gateway, weight }];
+    });
+  }
+
+  #objects(): Wanted {
+    const { table, buckets, idleTimer, markBase } = this.#options;
+    return {
+      vips: this.#wanted,
+      probed: this.#marks.all,
+      replyMark: markBase,
+      resolve: (nextHop) => this.#resolver.resolve(nextHop),
+      table,
+      resilient: { buckets, idleTimer: idleTimer / 1000, unbalancedTimer: 0 },
+    };
+  }
+
+  #reconcile(): Pass {
+    const pass = this.#reconciler.reconcile(this.#objects());
+    this.#problems.set('kernel', pass.failed);
+    if (pass.failed.length > 0) {
+      this.#arm('retry', RETRY, () => this.#readBack());
+    }
+    for (const vip of this.#wanted.keys()) {
+      this.#reportForwarding(vip);
+    }
+    return pass;
+  }
+
+  #reportForwarding(vip: string): void {
+    const now = this.#reconciler
+      .forwarding(vip, this.#options.table, ROUTE_METRIC)
+      .map(({ nextHop }) => nextHop)
+      .sort();
+    if (now.join() !== this.forwarding(vip).join()) {
+      this.#forwarding.set(vip, now);
+      this.#handlers?.forwarding(vip, now);
+    }
+  }
+
+  #reportRepair(operations: readonly string[]): void {
+    if (this.#isStarted) {
+      this.#handlers?.repaired(operations);
+    }
+  }
+
+  #changed(change: KernelChange): void {
+    const isOurs =
+      change.kind !== 'route' ||
+      change.protocol === this.#options.protocol ||
+      change.protocol === KERNEL_ROUTES ||
+      (change.destination !== undefined && this.#wanted.has(change.destination));
+    if (isOurs) {
+      this.#scheduleReadBack();
+    }
+  }
+
+  #scheduleReadBack(): void {
+    if (!this.#cancels.has('read-back')) {
+      const elapsed = this.#host.clock.now() - this.#lastReadBack;
+      this.#arm('read-back', Math.max(0, READ_BACK_GAP - elapsed), () => this.#readBack());
+    }
+  }
+
+  /** Looks at what the kernel has and puts right what is not as wanted. */
+  #readBack(): void {
+    this.#lastReadBack = this.#host.clock.now();
+    this.#resolver.invalidate();
+    this.#reconciler.readBack();
+    const { done } = this.#reconcile();
+    if (done.length > 0) {
+      this.#reportRepair(done.map(describeOperation));
+    }
+    this.#ids.retain(this.#gateways());
+    this.#applySysctls();
+    if (this.#lastReadBack - this.#lastNft >= NFT_GAP) {
+      void this.#ensureNft();
+    }
+  }
+
+  #gateways(): Set<string> {
+    const wanted = [...this.#wanted.values()].flat().map(({ nextHop }) => nextHop);
+    const known = [...this.#reconciler.known.nexthops.values()].map(({ gateway }) => gateway);
+    return new Set([...wanted, ...known]);
+  }
+
+  #applySysctls(): void {
+    if (!this.#options.manageSysctls) {
+      return;
+    }
+    const nextHops = [...this.#marks.all.keys(), ...[...this.#wanted.values()].flat().map((m) => m.nextHop)];
+    const names = nextHops
+      .map((nextHop) => this.#resolver.resolve(nextHop))
+      .flatMap((way) => ('problem' in way ? [] : [way.interfaceName]));
+    const links = [...this.#resolver.links().values()];
+    const settings = wantedSysctls({
+      versions: [...new Set(this.#options.vips.map(({ address }) => (address.includes(':') ? 6 : 4)))],
+      memberInterfaces: [...new Set(names)],
+      interfaces: links.map(({ name }) => name),
+    });
+    const { changed, problems } = applySysctls(settings, this.#host.sysctl);
+    this.#problems.set('sysctl', problems);
+    if (changed.length > 0) {
+      this.#reportRepair(changed);
+    }
+  }
+
+  async #ensureNft(): Promise<void> {
+    this.#lastNft = this.#host.clock.now();
+    try {
+      if ((await this.#nft.ensure()) === 'made') {
+        this.#reportRepair(['nft table made']);
+      }
+      this.#problems.set('nft', []);
+    } catch (error) {
+      this.#problems.set('nft', [error instanceof Error ? error.message : String(error)]);
+    }
+  }
+
+  #armSlowTimer(): void {
+    this.#arm('slow', this.#options.repairInterval, () => {
+      this.#armSlowTimer();
+      this.#readBack();
+      void this.#ensureNft();
+    });
+  }
+
+  #arm(name: 'read-back' | 'slow' | 'retry', ms: number, run: () => void): void {
+    this.#cancels.get(name)?.();
+    const cancel = this.#host.clock.after(ms, () => {
+      this.#cancels.delete(name);
+      run();
+    });
+    this.#cancels.set(name, cancel);
+  }
+}

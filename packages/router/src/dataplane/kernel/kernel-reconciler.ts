@@ -1,0 +1,165 @@
+import type { RouteSocket } from '@bgp-lb/linux';
+import type { WeightedNextHop } from '../../pool/member-view.ts';
+import { desiredObjects, type Wanted } from './desired-objects.ts';
+import { perform, readOwnObjects } from './kernel-access.ts';
+import { type KernelObjects, noObjects, routeKey, ruleKey } from './kernel-objects.ts';
+import type { NextHopResolver } from './next-hop-resolver.ts';
+import type { ObjectIds } from './object-ids.ts';
+import { describeOperation, type Operation, operations } from './operation.ts';
+
+/** What one pass did. */
+export interface Pass {
+  readonly done: readonly Operation[];
+  /** Operations that the kernel refused, with its words. */
+  readonly failed: readonly string[];
+}
+
+export interface KernelReconcilerOptions {
+  readonly socket: RouteSocket;
+  readonly resolver: NextHopResolver;
+  readonly ids: ObjectIds;
+  readonly protocol: number;
+  readonly now: () => number;
+  readonly onOperation: (kind: string, tookMs: number, error: string | undefined) => void;
+}
+
+/** More refusals of next hops than this in one pass are left for the next one. */
+const MAX_ROUNDS = 8;
+
+/**
+ * Brings the kernel to what is wanted, from what it was last known to have. `readBack` makes that knowledge true
+ * again; between two of those a change costs only its own requests.
+ */
+export class KernelReconciler {
+  #options: KernelReconcilerOptions;
+  #known: KernelObjects = noObjects;
+
+  constructor(options: KernelReconcilerOptions) {
+    this.#options = options;
+  }
+
+  /** The objects that the kernel has, as far as is known. */
+  get known(): KernelObjects {
+    return this.#known;
+  }
+
+  /** Reads every object of ours from the kernel. */
+  readBack(): void {
+    const { socket, protocol, ids } = this.#options;
+    const { objects, foreignIds } = readOwnObjects(socket, protocol);
+    this.#known = objects;
+    ids.setForeign(foreignIds);
+    ids.adopt(objects);
+  }
+
+  /** Performs what is missing. Does not throw for what the kernel refuses. */
+  reconcile(wanted: Wanted): Pass {
+    const done: Operation[] = [];
+    const refused: string[] = [];
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const missing = this.#missing(wanted);
+      if (missing instanceof RangeError) {
+        return { done, failed: [...refused, missing.message] };
+      }
+      const { refusedNextHop, failures } = this.#performAll(missing, done);
+      // Without a refused next hop the rest of its group can still be carried: try again without it.
+      if (!refusedNextHop) {
+        return { done, failed: [...refused, ...failures] };
+      }
+      refused.push(...failures);
+    }
+    return { done, failed: refused };
+  }
+
+  /** What is missing; the RangeError of `ObjectIds` when others have taken every id that we could use. */
+  #missing(wanted: Wanted): Operation[] | RangeError {
+    try {
+      return operations(desiredObjects(wanted, this.#options.ids, this.#known), this.#known);
+    } catch (error) {
+      if (error instanceof RangeError) {
+        return error;
+      }
+      throw error;
+    }
+  }
+
+  /** The next hops that the VIP's route leads to. */
+  forwarding(vip: string, table: number, metric: number): WeightedNextHop[] {
+    const route = this.#known.routes.get(routeKey({ destination: vip, table, metric }));
+    const group = route?.target.kind === 'group' ? this.#known.groups.get(route.target.id) : undefined;
+    return (group?.members ?? []).flatMap(({ id, weight }) => {
+      const nexthop = this.#known.nexthops.get(id);
+      return nexthop === undefined ? [] : [{ nextHop: nexthop.gateway, weight }];
+    });
+  }
+
+  #performAll(
+    wanted: readonly Operation[],
+    done: Operation[],
+  ): { refusedNextHop: boolean; failures: string[] } {
+    const failures: string[] = [];
+    for (const operation of wanted) {
+      if (failures.length > 0 && operation.kind.startsWith('delete-')) {
+        // What was to take its place is not there: what is there forwards on until the next pass.
+        continue;
+      }
+      const problem = this.#perform(operation);
+      if (problem === undefined) {
+        done.push(operation);
+      } else if (operation.kind === 'set-nexthop') {
+        this.#options.resolver.refuse(operation.nexthop.gateway, problem);
+        return { refusedNextHop: true, failures: [problem] };
+      } else {
+        failures.push(problem);
+      }
+    }
+    return { refusedNextHop: false, failures };
+  }
+
+  #perform(operation: Operation): string | undefined {
+    const { socket, protocol, now, onOperation } = this.#options;
+    const begin = now();
+    try {
+      perform(socket, protocol, operation);
+    } catch (error) {
+      const problem = `${describeOperation(operation)}: ${error instanceof Error ? error.message : error}`;
+      onOperation(operation.kind, now() - begin, problem);
+      return problem;
+    }
+    onOperation(operation.kind, now() - begin, undefined);
+    this.#known = after(this.#known, operation);
+    return undefined;
+  }
+}
+
+/** The objects as they are after the operation. */
+export function after(objects: KernelObjects, operation: Operation): KernelObjects {
+  switch (operation.kind) {
+    case 'set-nexthop':
+      return { ...objects, nexthops: withEntry(objects.nexthops, operation.nexthop.id, operation.nexthop) };
+    case 'set-group':
+      return { ...objects, groups: withEntry(objects.groups, operation.group.id, operation.group) };
+    case 'set-route':
+      return { ...objects, routes: withEntry(objects.routes, routeKey(operation.route), operation.route) };
+    case 'add-rule':
+      return { ...objects, rules: withEntry(objects.rules, ruleKey(operation.rule), operation.rule) };
+    case 'delete-rule':
+      return { ...objects, rules: without(objects.rules, ruleKey(operation.rule)) };
+    case 'delete-route':
+      return { ...objects, routes: without(objects.routes, routeKey(operation.route)) };
+    case 'delete-group':
+      return { ...objects, groups: without(objects.groups, operation.id) };
+    case 'delete-nexthop':
+      return { ...objects, nexthops: without(objects.nexthops, operation.id) };
+  }
+}
+
+function withEntry<K, V>(map: ReadonlyMap<K, V>, key: K, value: V): Map<K, V> {
+  return new Map(map).set(key, value);
+}
+
+function without<K, V>(map: ReadonlyMap<K, V>, key: K): Map<K, V> {
+  const copy = new Map(map);
+  copy.delete(key);
+  return copy;
+}

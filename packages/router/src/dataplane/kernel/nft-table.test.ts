@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { isNftTableIntact, type NftJson, nftCommands } from './nft-table.ts';
+
+const options = {
+  vips: [{ address: '10.100.0.1', port: 6443 }],
+  replyMark: 0x84000,
+  notrack: true,
+};
+
+/** What `nft -j list table` answers after the commands: the objects themselves, with handles. */
+function listed(commands: readonly NftJson[]): NftJson[] {
+  return commands.flatMap((command) => {
+    const added = command['add'];
+    return typeof added === 'object' && added !== null ? [structuredClone(added) as NftJson] : [];
+  });
+}
+
+describe('the nft table', () => {
+  it('is made anew in one transaction, whether it was there or not', () => {
+    expect(
+      nftCommands(options)
+        .slice(0, 3)
+        .map((command) => Object.keys(command)[0]),
+    ).toEqual(['add', 'delete', 'add']);
+  });
+
+  it('is intact when it is listed as it was made', () => {
+    expect(isNftTableIntact(listed(nftCommands(options)), options)).toBe(true);
+  });
+
+  it.each([
+    ['a rule is gone', (all: NftJson[]) => all.slice(0, -1)],
+    [
+      'a chain is gone',
+      (all: NftJson[]) => all.filter((object) => !JSON.stringify(object).includes('forward')),
+    ],
+    ['a rule was added', (all: NftJson[]) => [...all, { rule: { chain: 'forward', expr: [] } }]],
+    [
+      'a policy was changed',
+      (all: NftJson[]) => JSON.parse(JSON.stringify(all).replace('"policy":"accept"', '"policy":"drop"')),
+    ],
+  ])('is not intact when %s', (_, spoil) => {
+    expect(isNftTableIntact(spoil(listed(nftCommands(options))), options)).toBe(false);
+  });
+
+  it('is not intact when another port or another setting is wanted', () => {
+    const there = listed(nftCommands(options));
+    expect(isNftTableIntact(there, { ...options, notrack: false })).toBe(false);
+    expect(isNftTableIntact(there, { ...options, vips: [{ address: '10.100.0.1', port: 8443 }] })).toBe(
+      false,
+    );
+  });
+
+  it('mentions connection tracking only when it is loaded', () => {
+    expect(JSON.stringify(nftCommands({ ...options, notrack: false }))).not.toContain('notrack');
+  });
+});

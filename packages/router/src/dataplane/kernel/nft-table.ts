@@ -1,0 +1,150 @@
+import { createHash } from 'node:crypto';
+
+/** The one nft table of the router (`inet` family). */
+export const NFT_TABLE: string = 'bgp_lb_router';
+
+/** A VIP as the filter sees it. */
+export interface FilteredVip {
+  /** Address without length. */
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface NftTableOptions {
+  readonly vips: readonly FilteredVip[];
+  /** The mark that answers to health probes are looked up with. */
+  readonly replyMark: number;
+  /** True when connection tracking is loaded: VIP packets are then exempt from it. */
+  readonly notrack: boolean;
+}
+
+/** An object of nft's JSON schema (libnftables-json(5)): `{"rule": {...}}`. */
+export type NftJson = Readonly<Record<string, unknown>>;
+
+interface Chain {
+  readonly name: string;
+  readonly hook: 'prerouting' | 'forward';
+  readonly priority: number;
+  readonly rules: readonly (readonly NftJson[])[];
+}
+
+/**
+ * One transaction that makes the table anew. In `forward` only VIP:port and ICMP pass towards a VIP (invariant 9);
+ * the rest is refused at once, since a drop would make clients wait. In `prerouting` answers of a VIP to this host
+ * (health probes: nobody else here talks from there) get a mark that rp_filter can look the VIP up with, and what
+ * is only passing through is exempt from connection tracking: with direct return it sees half of each connection.
+ */
+export function nftCommands(options: NftTableOptions): NftJson[] {
+  const table = { family: 'inet', name: NFT_TABLE };
+  const commands: NftJson[] = [{ add: { table } }, { delete: { table } }, { add: { table } }];
+  for (const chain of chains(options)) {
+    const base = { family: 'inet', table: NFT_TABLE };
+    const { name, hook, priority } = chain;
+    commands.push({
+      add: {
+        chain: { ...base, name, type: 'filter', hook, prio: priority, policy: 'accept' },
+      },
+    });
+    for (const [i, expression] of chain.rules.entries()) {
+      commands.push({
+        add: { rule: { ...base, chain: name, expr: expression, comment: ruleComment(i, expression) } },
+      });
+    }
+  }
+  return commands;
+}
+
+/**
+ * True when the listing of the table (`nft -j list table`) is what `nftCommands` makes. Rules are compared by their
+ * comments, which carry a digest of what was asked for: nft writes expressions differently than it reads them.
+ */
+export function isNftTableIntact(listed: readonly NftJson[], options: NftTableOptions): boolean {
+  const wanted = chains(options);
+  const actual = listed.flatMap((object) => (isRecord(object['chain']) ? [object['chain']] : []));
+  if (actual.length !== wanted.length) {
+    return false;
+  }
+  const rules = listed.flatMap((object) => (isRecord(object['rule']) ? [object['rule']] : []));
+  return wanted.every((chain) => {
+    const there = actual.find((candidate) => candidate['name'] === chain.name);
+    const comments = rules.filter((rule) => rule['chain'] === chain.name).map((rule) => rule['comment']);
+    return (
+      there?.['hook'] === chain.hook &&
+      there['prio'] === chain.priority &&
+      there['policy'] === 'accept' &&
+      comments.length === chain.rules.length &&
+      chain.rules.every((expression, i) => comments[i] === ruleComment(i, expression))
+    );
+  });
+}
+
+/** NF_IP_PRI_RAW and NF_IP_PRI_FILTER (linux/netfilter_ipv4.h). */
+const RAW_PRIORITY = -300;
+const FILTER_PRIORITY = 0;
+
+function chains(options: NftTableOptions): Chain[] {
+  return [
+    {
+      name: 'prerouting',
+      hook: 'prerouting',
+      priority: RAW_PRIORITY,
+      rules: options.vips.flatMap((vip) => prerouting(vip, options)),
+    },
+    {
+      name: 'forward',
+      hook: 'forward',
+      priority: FILTER_PRIORITY,
+      rules: options.vips.flatMap(forward),
+    },
+  ];
+}
+
+function prerouting(vip: FilteredVip, options: NftTableOptions): NftJson[][] {
+  const toThisHost = (op: '==' | '!='): NftJson =>
+    match({ fib: { result: 'type', flags: ['daddr'] } }, 'local', op);
+  const mark = [
+    addressIs(vip, 'saddr'),
+    match({ payload: { protocol: 'tcp', field: 'sport' } }, vip.port),
+    toThisHost('=='),
+    { mangle: { key: { meta: { key: 'mark' } }, value: options.replyMark } },
+  ];
+  if (!options.notrack) {
+    return [mark];
+  }
+  // Answers to our own probes stay tracked: a host firewall may rest on `ct state established`.
+  return [
+    mark,
+    [addressIs(vip, 'daddr'), { notrack: null }],
+    [addressIs(vip, 'saddr'), toThisHost('!='), { notrack: null }],
+  ];
+}
+
+function forward(vip: FilteredVip): NftJson[][] {
+  const towards = addressIs(vip, 'daddr');
+  const icmp = vip.address.includes(':') ? 'icmpv6' : 'icmp';
+  const protocol = { meta: { key: 'l4proto' } };
+  return [
+    [towards, match({ payload: { protocol: 'tcp', field: 'dport' } }, vip.port), { accept: null }],
+    [towards, match(protocol, icmp), { accept: null }],
+    [towards, match(protocol, 'tcp'), { counter: null }, { reject: { type: 'tcp reset' } }],
+    [towards, { counter: null }, { reject: { type: 'icmpx', expr: 'admin-prohibited' } }],
+  ];
+}
+
+function addressIs(vip: FilteredVip, field: 'saddr' | 'daddr'): NftJson {
+  const protocol = vip.address.includes(':') ? 'ip6' : 'ip';
+  return match({ payload: { protocol, field } }, vip.address);
+}
+
+function match(left: NftJson, right: string | number, op: '==' | '!=' = '=='): NftJson {
+  return { match: { op, left, right } };
+}
+
+function ruleComment(index: number, expression: readonly NftJson[]): string {
+  const digest = createHash('sha256').update(JSON.stringify(expression)).digest('hex').slice(0, 12);
+  return `bgp-lb ${index} ${digest}`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}

@@ -1,0 +1,67 @@
+/** Runs a kernel data plane in the network namespace of this process and obeys its parent over IPC. For tests. */
+import { once } from 'node:events';
+import { systemClock } from '../../../../../protocol/src/node/clock.ts';
+import { KernelDataPlane } from '../kernel-data-plane.ts';
+import { linuxKernelHost } from '../kernel-host.ts';
+import type { HostCall, HostEvent, HostReply } from './data-plane-process.ts';
+
+const [options] = process.argv.slice(2);
+const plane = new KernelDataPlane(
+  JSON.parse(options ?? '{}'),
+  linuxKernelHost(systemClock, (error) => tell({ event: 'error', text: error.message })),
+);
+
+function tell(message: HostReply | HostEvent): void {
+  process.send?.(message);
+}
+
+async function probe(nextHop: string): Promise<string> {
+  const socket = plane.socketThrough(nextHop);
+  socket.setTimeout(1000, () => socket.destroy(new Error('timeout')));
+  socket.connect({ host: '10.100.0.1', port: 6443 });
+  try {
+    const [data] = await once(socket, 'data');
+    return String(data);
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function obey(call: HostCall): Promise<unknown> {
+  switch (call.method) {
+    case 'start': {
+      const adopted = await plane.start({
+        forwarding: (vip, nextHops) => tell({ event: 'forwarding', text: `${vip} ${nextHops.join(' ')}` }),
+        repaired: (operations) => tell({ event: 'repaired', text: operations.join('; ') }),
+        operation: () => undefined,
+      });
+      return Object.fromEntries(adopted);
+    }
+    case 'setNextHops': {
+      const begin = performance.now();
+      plane.setNextHops(call.vip, call.nextHops);
+      return performance.now() - begin;
+    }
+    case 'setProbed':
+      plane.setProbed(call.nextHops);
+      return undefined;
+    case 'probe':
+      return await probe(call.nextHop);
+    case 'status':
+      return plane.status();
+    case 'stop':
+      await plane.stop();
+      return undefined;
+  }
+}
+
+process.on('message', (call: HostCall) => {
+  obey(call).then(
+    (result) => tell({ id: call.id, result }),
+    (error: unknown) => tell({ id: call.id, error: error instanceof Error ? error.message : String(error) }),
+  );
+});
+process.on('disconnect', () => process.exit(0));
+tell({ event: 'ready', text: '' });

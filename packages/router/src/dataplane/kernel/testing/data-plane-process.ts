@@ -1,0 +1,142 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import type { WeightedNextHop } from '../../../pool/member-view.ts';
+import type { DataPlaneStatus } from '../../data-plane.ts';
+import type { KernelDataPlaneOptions } from '../kernel-data-plane.ts';
+
+/** What the test asks of the process in the namespace. */
+export type HostCall = { readonly id: number } & HostMethod;
+export type HostMethod =
+  | { readonly method: 'start' | 'stop' | 'status' }
+  | { readonly method: 'setNextHops'; readonly vip: string; readonly nextHops: readonly WeightedNextHop[] }
+  | { readonly method: 'setProbed'; readonly nextHops: readonly string[] }
+  | { readonly method: 'probe'; readonly nextHop: string };
+export interface HostReply {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: string;
+}
+export interface HostEvent {
+  readonly event: 'ready' | 'forwarding' | 'repaired' | 'error';
+  readonly text: string;
+}
+
+export const VIP: string = '10.100.0.1/32';
+
+export const testOptions: KernelDataPlaneOptions = {
+  vips: [{ prefix: VIP, address: '10.100.0.1', port: 6443 }],
+  table: 254,
+  protocol: 84,
+  buckets: 1024,
+  idleTimer: 120_000,
+  markBase: 0x84000,
+  manageSysctls: true,
+  repairInterval: 1000,
+};
+
+/** A kernel data plane in a process of its own, inside a network namespace. */
+export class DataPlaneProcess {
+  readonly events: HostEvent[] = [];
+  #child: ChildProcess;
+  #next = 1;
+  #waiting = new Map<number, (reply: HostReply) => void>();
+  #changed = new Set<() => void>();
+
+  private constructor(child: ChildProcess) {
+    this.#child = child;
+    child.on('message', (message: HostReply | HostEvent) => {
+      if ('event' in message) {
+        this.events.push(message);
+        for (const look of this.#changed) {
+          look();
+        }
+      } else {
+        this.#waiting.get(message.id)?.(message);
+      }
+    });
+  }
+
+  static async in(
+    namespace: string,
+    options: KernelDataPlaneOptions = testOptions,
+  ): Promise<DataPlaneProcess> {
+    const script = fileURLToPath(new URL('./data-plane-host.ts', import.meta.url));
+    const argv = ['netns', 'exec', namespace, process.execPath, script, JSON.stringify(options)];
+    const child = spawn('ip', argv, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    const started = new DataPlaneProcess(child);
+    await started.event((event) => event.event === 'ready');
+    return started;
+  }
+
+  async start(): Promise<Record<string, WeightedNextHop[]>> {
+    return (await this.#call({ method: 'start' })) as Record<string, WeightedNextHop[]>;
+  }
+
+  /** Returns how long the call took, in milliseconds. */
+  async setNextHops(nextHops: readonly WeightedNextHop[], vip: string = VIP): Promise<number> {
+    return Number(await this.#call({ method: 'setNextHops', vip, nextHops }));
+  }
+
+  async setProbed(nextHops: readonly string[]): Promise<void> {
+    await this.#call({ method: 'setProbed', nextHops });
+  }
+
+  /** What a connection to the VIP through the member reads first, or the error's code. */
+  async probe(nextHop: string): Promise<string> {
+    return String(await this.#call({ method: 'probe', nextHop }));
+  }
+
+  async status(): Promise<DataPlaneStatus> {
+    return (await this.#call({ method: 'status' })) as DataPlaneStatus;
+  }
+
+  async stop(): Promise<void> {
+    await this.#call({ method: 'stop' });
+  }
+
+  /** Resolves with the first event, past or future, that fits. */
+  event(fits: (event: HostEvent) => boolean, timeout = 10_000): Promise<HostEvent> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        const found = this.events.find(fits);
+        if (found !== undefined) {
+          settle();
+          resolve(found);
+        }
+      };
+      const settle = (): void => {
+        clearTimeout(timer);
+        this.#changed.delete(look);
+      };
+      const timer = setTimeout(() => {
+        settle();
+        reject(new Error(`no such event within ${timeout} ms; seen: ${JSON.stringify(this.events)}`));
+      }, timeout);
+      this.#changed.add(look);
+      look();
+    });
+  }
+
+  /** Ends the process as a crash would. */
+  async kill(): Promise<void> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const gone = once(this.#child, 'exit');
+      this.#child.kill('SIGKILL');
+      await gone;
+    }
+  }
+
+  async #call(method: HostMethod): Promise<unknown> {
+    const id = this.#next++;
+    const reply = await new Promise<HostReply>((resolve) => {
+      this.#waiting.set(id, resolve);
+      this.#child.send({ id, ...method });
+    });
+    this.#waiting.delete(id);
+    if (reply.error !== undefined) {
+      throw new Error(reply.error);
+    }
+    return reply.result;
+  }
+}

@@ -1,0 +1,45 @@
+import type { Intent } from '../pool/member-view.ts';
+
+/** What a membership source reports. Members are known by their next hop, an address in canonical text. */
+export type MembershipEvent =
+  | {
+      readonly type: 'session';
+      readonly nextHop: string;
+      readonly name: string;
+      /** `Established`, or another state in the source's words. */
+      readonly session: string;
+      /** Why it went down, in words. */
+      readonly reason?: string;
+    }
+  | {
+      readonly type: 'announced';
+      /** The VIP as a prefix, `10.100.0.1/32`. */
+      readonly vip: string;
+      readonly nextHop: string;
+      readonly name: string;
+      readonly intent: Intent;
+      readonly why?: string;
+    }
+  | { readonly type: 'stale'; readonly vip: string; readonly nextHop: string; readonly reason: string }
+  | { readonly type: 'withdrawn'; readonly vip: string; readonly nextHop: string; readonly reason: string }
+  /** All that this member has was reported. */
+  | { readonly type: 'complete'; readonly nextHop: string };
+
+/** Receives events in the order in which they happened, in the same tick as their cause. */
+export type MembershipSink = (event: MembershipEvent) => void;
+
+/**
+ * Says which members ask to serve which VIP. Its promises, which `membershipConformance` checks:
+ * - only configured VIPs are reported, and a member only as its own next hop;
+ * - `announced` comes once per change, `withdrawn` and `stale` only for what was announced before;
+ * - after `withdrawn` the same path is reported again only by a new `announced`;
+ * - after `stop` no event comes.
+ */
+export interface MembershipSource {
+  /** For people: `bgp`. */
+  readonly kind: string;
+  /** Begins to report. Resolves when members can reach it; throws when that cannot be had. */
+  start(sink: MembershipSink): Promise<void>;
+  /** Ends in such a way that the members keep serving (invariant 6). */
+  stop(): Promise<void>;
+}

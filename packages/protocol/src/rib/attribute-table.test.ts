@@ -69,6 +69,19 @@ describe('AttributeTable', () => {
     expect(table.size).toBe(2);
   });
 
+  it('keeps sets apart whose unknown attributes contain what a key is written with', () => {
+    const table = new AttributeTable();
+    const octets = (text: string): Uint8Array => new TextEncoder().encode(text);
+    const unknown = (first: string, second: string): PathAttributes =>
+      pathAttributes({
+        unknown: [
+          { code: 99, flags: 192, value: octets(first) },
+          { code: 100, flags: 192, value: octets(second) },
+        ],
+      });
+    expect(table.intern(unknown('', '100,192,Z'))).not.toBe(table.intern(unknown('100,192,', 'Z')));
+  });
+
   it('takes the order and the repetition of communities as nothing (RFC 1997, RFC 8092 section 3)', () => {
     const table = new AttributeTable();
     const low = { bytes: Uint8Array.of(0, 2, 0, 0, 0, 0, 0, 1) };

@@ -3,7 +3,7 @@ import type { Action } from './action.ts';
 import { type Role, survivingRole } from './collision.ts';
 import type { FsmEvent, NotificationContent } from './event.ts';
 import type { Negotiated } from './negotiate.ts';
-import { Oscillation, type OscillationOptions } from './oscillation.ts';
+import { Oscillation } from './oscillation.ts';
 import { type ConnectionConfig, type State, type StateName, stateNames } from './state.ts';
 import { step } from './step.ts';
 import { connectionCollision } from './transitions.ts';
@@ -53,7 +53,8 @@ export interface PeerFsmConfig {
   readonly delayOpenTime: number | undefined;
   /** In seconds (RFC 9687 section 3). */
   readonly sendHoldTime: number;
-  readonly oscillation?: OscillationOptions;
+  /** Remembers failures; one that outlives the peer is given for peers that come and go. */
+  readonly oscillation?: Oscillation;
 }
 
 /** Never sent: it ends attempts, before there is a connection to send it on. */
@@ -88,7 +89,7 @@ export class PeerFsm {
   constructor(localOpen: OpenMessage, config: PeerFsmConfig) {
     this.localOpen = localOpen;
     this.#config = config;
-    this.#oscillation = new Oscillation(config.oscillation);
+    this.#oscillation = config.oscillation ?? new Oscillation();
   }
 
   /** The state of the connection that has come further. */
@@ -120,6 +121,17 @@ export class PeerFsm {
     return passive?.name === 'Established' ? passive.negotiated : undefined;
   }
 
+  /** The connection that the established session uses. */
+  get establishedRole(): Role | undefined {
+    if (this.#states.active.name === 'Established') return 'active';
+    return this.#states.passive?.name === 'Established' ? 'passive' : undefined;
+  }
+
+  /** There is a TCP connection, at whatever stage. */
+  get isConnected(): boolean {
+    return isBusy(this.#states.active) || isBusy(this.#states.passive);
+  }
+
   /**
    * Takes one input.
    * @param now Monotonic milliseconds.
@@ -138,7 +150,6 @@ export class PeerFsm {
       case 'start':
         if (this.#isStarted) return;
         this.#isStarted = true;
-        this.#oscillation.reset();
         this.#run('active', {
           type: this.#config.passive ? 'ManualStart_with_PassiveTcpEstablishment' : 'ManualStart',
         });
@@ -186,11 +197,11 @@ export class PeerFsm {
       this.#refuse('held in Idle after repeated failures');
       return;
     }
-    const established = this.#establishedRole();
+    const established = this.establishedRole;
     if (established !== undefined) {
       // RFC 4724 section 5: with graceful restart the new connection replaces the old one.
       this.#run(established, { type: 'TcpConnectionConfirmed' });
-      if (this.#establishedRole() !== undefined) {
+      if (this.establishedRole !== undefined) {
         this.#refuse('a session is established', connectionCollision);
         return;
       }
@@ -206,11 +217,6 @@ export class PeerFsm {
     this.#actions.push({ type: 'refuse', notification, reason });
   }
 
-  #establishedRole(): Role | undefined {
-    if (this.#states.active.name === 'Established') return 'active';
-    return this.#states.passive?.name === 'Established' ? 'passive' : undefined;
-  }
-
   #connectionEvent(role: Role, event: FsmEvent): void {
     const other: Role = role === 'active' ? 'passive' : 'active';
     const state = this.#states[role];
@@ -218,7 +224,7 @@ export class PeerFsm {
       // Both connections are to the one peer of this address, so the OPEN tells the identifier behind the other one
       // too: it is examined also in OpenSent, as RFC 4271 section 6.8 allows. Resolving before the KEEPALIVE goes out
       // keeps the peer from establishing the connection that we are about to close.
-      const survivor = this.#establishedRole() === undefined ? survivingRole(event.negotiated) : other;
+      const survivor = this.establishedRole === undefined ? survivingRole(event.negotiated) : other;
       const loser = survivor === role ? other : role;
       this.#run(loser, { type: 'OpenCollisionDump' });
       if (loser === role) return;

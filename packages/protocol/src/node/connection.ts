@@ -1,0 +1,174 @@
+import type { Socket } from 'node:net';
+import {
+  type CodecContext,
+  type DecodedMessage,
+  decodeMessage,
+  encodeMessage,
+  Framer,
+  type Message,
+  type NotificationContent,
+  NotificationError,
+  type OpenMessage,
+  type TcpFailure,
+} from '../index.ts';
+import type { Clock } from './clock.ts';
+
+/** How long a closed connection may take to hand over its last octets, in milliseconds. */
+const LINGER = 2000;
+
+export interface ConnectionHandlers {
+  connected(): void;
+  message(message: DecodedMessage): void;
+  /** What was received cannot be read; nothing more is. */
+  fault(error: NotificationError): void;
+  failed(cause: TcpFailure, detail: string): void;
+  /** A message has left for the kernel. */
+  sent(): void;
+  /** There is room in the socket again. */
+  drained(): void;
+  /** The socket is gone, whoever closed it. */
+  gone(): void;
+}
+
+/** One TCP connection: frames and messages on it, and the way it ends. */
+export class Connection {
+  /** The OPEN that was sent on it. */
+  localOpen: OpenMessage | undefined;
+  readonly #socket: Socket;
+  readonly #framer: Framer;
+  readonly #handlers: ConnectionHandlers;
+  readonly #clock: Clock;
+  #context: CodecContext;
+  #isClosed = false;
+  #isBlocked = false;
+  #cancelLinger: () => void = () => undefined;
+
+  constructor(socket: Socket, context: CodecContext, clock: Clock, handlers: ConnectionHandlers) {
+    this.#socket = socket;
+    this.#context = context;
+    this.#clock = clock;
+    this.#handlers = handlers;
+    this.#framer = new Framer(context.maxReceiveLength);
+    socket.setNoDelay(true);
+    socket.on('connect', () => {
+      if (!this.#isClosed) handlers.connected();
+    });
+    socket.on('data', (chunk: Uint8Array) => this.#receive(chunk));
+    socket.on('drain', () => {
+      this.#isBlocked = false;
+      if (!this.#isClosed) handlers.drained();
+    });
+    socket.on('end', () => this.#fail('closed', 'closed by the peer'));
+    socket.on('error', (error: Error) => this.#fail(failureOf(error), error.message));
+    socket.on('close', () => {
+      this.#cancelLinger();
+      this.#fail('closed', 'closed');
+      handlers.gone();
+    });
+  }
+
+  /** The socket takes no more for now: routes wait, keepalives do not. */
+  get isBlocked(): boolean {
+    return this.#isBlocked;
+  }
+
+  get localAddress(): string | undefined {
+    return endpoint(this.#socket.localAddress, this.#socket.localPort);
+  }
+
+  get remoteAddress(): string | undefined {
+    return endpoint(this.#socket.remoteAddress, this.#socket.remotePort);
+  }
+
+  /** What the OPENs agreed on: it holds for the next message in either direction. */
+  negotiated(context: CodecContext): void {
+    this.#context = context;
+    this.#framer.maxLength = context.maxReceiveLength;
+  }
+
+  connect(port: number, address: string): void {
+    this.#socket.connect(port, address);
+  }
+
+  /** @throws EncodeError */
+  send(message: Message): void {
+    if (this.#isClosed) return;
+    this.#write(encodeMessage(message, this.#context));
+  }
+
+  /** Writes what was collected in one go. */
+  batch(write: () => void): void {
+    this.#socket.cork();
+    try {
+      write();
+    } finally {
+      this.#socket.uncork();
+    }
+  }
+
+  #write(bytes: Uint8Array): void {
+    this.#isBlocked = !this.#socket.write(bytes, (error) => {
+      if (error === undefined || error === null) this.#handlers.sent();
+    });
+  }
+
+  notify(notification: NotificationContent): void {
+    this.send({ type: 'NOTIFICATION', ...notification });
+  }
+
+  /** Closes after everything written has left, or after two seconds. The peer's data is read and dropped meanwhile: unread, it would make the kernel send RST and the NOTIFICATION could be lost. */
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    if (this.#socket.connecting || this.#socket.destroyed) {
+      this.#socket.destroy();
+      return;
+    }
+    this.#socket.end();
+    this.#cancelLinger = this.#clock.after(LINGER, () => this.#socket.destroy());
+  }
+
+  #receive(chunk: Uint8Array): void {
+    if (this.#isClosed) return;
+    try {
+      this.#framer.push(chunk);
+      for (;;) {
+        const frame = this.#framer.next();
+        if (frame === undefined) return;
+        this.#handlers.message(decodeMessage(frame, this.#context));
+        if (this.#isClosed) return;
+      }
+    } catch (error) {
+      if (!(error instanceof NotificationError)) throw error;
+      this.#handlers.fault(error);
+    }
+  }
+
+  #fail(cause: TcpFailure, detail: string): void {
+    if (this.#isClosed) return;
+    this.#handlers.failed(cause, detail);
+  }
+}
+
+function endpoint(address: string | undefined, port: number | undefined): string | undefined {
+  if (address === undefined || port === undefined) return undefined;
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+const causes: Readonly<Record<string, TcpFailure>> = {
+  ECONNREFUSED: 'refused',
+  ECONNRESET: 'reset',
+  ECONNABORTED: 'reset',
+  EPIPE: 'reset',
+  ETIMEDOUT: 'timeout',
+  EHOSTUNREACH: 'timeout',
+  EHOSTDOWN: 'timeout',
+  ENETUNREACH: 'timeout',
+  ENETDOWN: 'timeout',
+};
+
+/** What a socket's error says about the other side: a dead process answers with RST, a dead host not at all. */
+export function failureOf(error: Error): TcpFailure {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return causes[code] ?? 'failed';
+}

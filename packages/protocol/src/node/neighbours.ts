@@ -1,0 +1,65 @@
+import {
+  formatIpAddress,
+  type IpAddress,
+  ipAddress,
+  type Prefix,
+  parseIpAddress,
+  parsePrefix,
+  prefixContains,
+} from '../index.ts';
+import type { ResolvedSettings } from './peer-settings.ts';
+
+/** A range whose addresses may connect to us. */
+export interface NeighbourRange {
+  readonly name: string;
+  readonly prefix: Prefix;
+  readonly maxSessions: number;
+  readonly settings: ResolvedSettings;
+}
+
+/**
+ * The one spelling of an address that peers are found by: an IPv4 address mapped into IPv6, as a dual-stack listener
+ * reports it, is the IPv4 address, and a zone does not count.
+ * @throws RangeError for what is no address
+ */
+export function canonicalAddress(text: string): string {
+  return formatIpAddress(unmapped(parseIpAddress(text.split('%')[0] ?? text)));
+}
+
+/** ::ffff:0:0/96 (RFC 4291 section 2.5.5.2). */
+function unmapped(address: IpAddress): IpAddress {
+  const { bytes, version } = address;
+  if (version === 4) return address;
+  const isMapped =
+    bytes.subarray(0, 10).every((octet) => octet === 0) && bytes[10] === 0xff && bytes[11] === 0xff;
+  return isMapped ? ipAddress(bytes.slice(12)) : address;
+}
+
+/** The prefix of one host, as `ListeningSocket.setPassword` takes it. */
+export function hostPrefix(address: string): string {
+  return `${canonicalAddress(address)}/${address.includes(':') ? 128 : 32}`;
+}
+
+/**
+ * @throws RangeError for what is no prefix
+ */
+export function neighbourRange(
+  { name, range, maxSessions }: { name: string; range: string; maxSessions: number },
+  settings: ResolvedSettings,
+): NeighbourRange {
+  if (!Number.isInteger(maxSessions) || maxSessions < 1) {
+    throw new RangeError(`range ${name}: maxSessions ${maxSessions}: expected a whole number of at least 1`);
+  }
+  return { name, prefix: parsePrefix(range), maxSessions, settings };
+}
+
+/** The most specific range that an address is in. */
+export function rangeOf(ranges: Iterable<NeighbourRange>, address: string): NeighbourRange | undefined {
+  const parsed = parseIpAddress(address);
+  let best: NeighbourRange | undefined;
+  for (const range of ranges) {
+    if (!prefixContains(range.prefix, parsed)) continue;
+    if (best === undefined || range.prefix.length > best.prefix.length) best = range;
+  }
+  return best;
+}

@@ -1,0 +1,153 @@
+import { type Asn, type Family, type ImportPolicy, ipv4Unicast, type LocalOffer } from '../index.ts';
+import type { SocketOptions } from './sockets.ts';
+
+/** How we restart and what we keep meanwhile (RFC 4724). */
+export interface GracefulRestartSettings {
+  /** In seconds, 0 to 4095: how long peers are asked to wait for our return. */
+  readonly restartTime: number;
+  /** Families whose forwarding state is kept over our restart. */
+  readonly families: readonly Family[];
+  /** We have just restarted: the first session says so, and its End-of-RIB waits for the first `setRoutes`, or for `restartTime`. */
+  readonly restarting?: boolean;
+}
+
+/** What peers and ranges of peers have in common. */
+export interface PeerSettings {
+  /** The AS numbers that are taken; `external` is any but ours. */
+  readonly remoteAsn: readonly Asn[] | 'external';
+  /** Default: IPv4 unicast. */
+  readonly families?: readonly Family[];
+  /** In seconds: 0 for none, or 3 to 65535. Default 90. */
+  readonly holdTime?: number;
+  /** In seconds: bounds one attempt to connect, and the wait between two, which doubles from one second up to this. The first attempt is at once. Default 120. */
+  readonly connectRetryTime?: number;
+  /** In seconds: DelayOpenTime of RFC 4271 section 8.1.1. Default: OPEN is sent at once. */
+  readonly delayOpenTime?: number;
+  /** In seconds: a peer that takes nothing for this long, or for twice the hold time if that is longer, is dropped (RFC 9687). Default 480. */
+  readonly sendHoldTime?: number;
+  readonly addPathSend?: readonly Family[];
+  readonly addPathReceive?: readonly Family[];
+  /** Offer messages of up to 65535 octets (RFC 8654). Default true. */
+  readonly extendedMessage?: boolean;
+  /** Default: the capability is not sent. */
+  readonly gracefulRestart?: GracefulRestartSettings;
+  /**
+   * What becomes of the peer's paths when TCP is closed, by FIN or RST, without a NOTIFICATION: `negotiated` keeps them as
+   * stale ones in the families of graceful restart, `always` keeps them in any case. Neither does after the hold timer or a
+   * TCP timeout, which speak of a dead host. Default `negotiated`.
+   */
+  readonly retainPaths?: 'negotiated' | 'always';
+  /** In seconds: how long stale paths are kept. Default 120. */
+  readonly staleTime?: number;
+  /** The most paths of one family; more end the session (RFC 4486). Default: no limit. */
+  readonly maxPaths?: number;
+  readonly importPolicy?: ImportPolicy;
+  readonly socket?: SocketOptions;
+}
+
+/** One configured peer. */
+export interface PeerOptions extends PeerSettings {
+  readonly name: string;
+  /** A literal IPv4 or IPv6 address. */
+  readonly address: string;
+  /** Default 179. */
+  readonly port?: number;
+  /** Wait for the peer to connect. Default false. */
+  readonly passive?: boolean;
+}
+
+/** Peers that are not known one by one; they connect to us, and are named by their addresses. */
+export interface PeerRangeOptions extends PeerSettings {
+  readonly name: string;
+  /** As `10.0.0.0/24`. */
+  readonly range: string;
+  /** The most peers at a time. */
+  readonly maxSessions: number;
+}
+
+/** Settings with every default filled in. */
+export interface ResolvedSettings {
+  readonly remoteAsn: readonly Asn[] | 'external';
+  readonly families: readonly Family[];
+  readonly holdTime: number;
+  readonly connectRetryTime: number;
+  readonly delayOpenTime: number | undefined;
+  readonly sendHoldTime: number;
+  readonly addPathSend: readonly Family[];
+  readonly addPathReceive: readonly Family[];
+  readonly extendedMessage: boolean;
+  readonly gracefulRestart: GracefulRestartSettings | undefined;
+  readonly retainPaths: 'negotiated' | 'always';
+  readonly staleTime: number;
+  readonly maxPaths: number | undefined;
+  readonly importPolicy: ImportPolicy | undefined;
+  readonly socket: SocketOptions;
+}
+
+/**
+ * Fills in the defaults.
+ * @throws RangeError that names the peer, the setting, its value and what is allowed.
+ */
+export function resolveSettings(name: string, settings: PeerSettings): ResolvedSettings {
+  const resolved: ResolvedSettings = {
+    remoteAsn: settings.remoteAsn,
+    families: settings.families ?? [ipv4Unicast],
+    holdTime: settings.holdTime ?? 90,
+    connectRetryTime: settings.connectRetryTime ?? 120,
+    delayOpenTime: settings.delayOpenTime,
+    sendHoldTime: settings.sendHoldTime ?? 480,
+    addPathSend: settings.addPathSend ?? [],
+    addPathReceive: settings.addPathReceive ?? [],
+    extendedMessage: settings.extendedMessage ?? true,
+    gracefulRestart: settings.gracefulRestart,
+    retainPaths: settings.retainPaths ?? 'negotiated',
+    staleTime: settings.staleTime ?? 120,
+    maxPaths: settings.maxPaths,
+    importPolicy: settings.importPolicy,
+    socket: settings.socket ?? {},
+  };
+  check(name, resolved);
+  return resolved;
+}
+
+function check(name: string, settings: ResolvedSettings): void {
+  const fail = (key: string, value: unknown, allowed: string): never => {
+    throw new RangeError(`peer ${name}: ${key} ${String(value)}: expected ${allowed}`);
+  };
+  const { holdTime, connectRetryTime, staleTime, maxPaths, gracefulRestart, families, remoteAsn } = settings;
+  if (!Number.isInteger(holdTime) || holdTime < 0 || holdTime > 65535 || holdTime === 1 || holdTime === 2) {
+    fail('holdTime', holdTime, '0, or 3 to 65535 seconds');
+  }
+  if (!(connectRetryTime >= 1)) fail('connectRetryTime', connectRetryTime, 'at least 1 second');
+  if (!(staleTime >= 0)) fail('staleTime', staleTime, '0 or more seconds');
+  if (maxPaths !== undefined && !(maxPaths >= 0)) fail('maxPaths', maxPaths, '0 or more');
+  if (families.length === 0) fail('families', 'none', 'at least one address family');
+  if (remoteAsn !== 'external' && remoteAsn.length === 0) fail('remoteAsn', 'none', 'at least one AS number');
+  const restartTime = gracefulRestart?.restartTime ?? 0;
+  // Twelve bits (RFC 4724 section 3).
+  if (!Number.isInteger(restartTime) || restartTime < 0 || restartTime > 4095) {
+    fail('gracefulRestart.restartTime', restartTime, '0 to 4095 seconds');
+  }
+}
+
+/** What we offer in the OPEN; `restarting` sets the R bit (RFC 4724 section 3). */
+export function offerOf(
+  settings: ResolvedSettings,
+  local: Pick<LocalOffer, 'asn' | 'routerId'>,
+  restarting: boolean,
+): LocalOffer {
+  const { holdTime, families, addPathSend, addPathReceive, extendedMessage, gracefulRestart } = settings;
+  return {
+    ...local,
+    holdTime,
+    families,
+    addPathSend,
+    addPathReceive,
+    extendedMessage,
+    gracefulRestart: gracefulRestart && {
+      restarting,
+      restartTime: gracefulRestart.restartTime,
+      families: gracefulRestart.families,
+    },
+  };
+}

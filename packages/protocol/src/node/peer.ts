@@ -1,0 +1,353 @@
+import type { Socket } from 'node:net';
+import {
+  type AdjRibIn,
+  type Asn,
+  type AttributeTable,
+  CeaseSubcode,
+  type Family,
+  familyOf,
+  localOpen,
+  type Negotiated,
+  NotificationCode,
+  type NotificationContent,
+  type Oscillation,
+  type Path,
+  parseIpAddress,
+  type Route,
+  type RouteChange,
+  type RouterId,
+  type SessionEnd,
+  type StateName,
+  shutdownCommunication,
+} from '../index.ts';
+import type { Clock } from './clock.ts';
+import { describeEnd } from './describe.ts';
+import type { DownReason, PeerEvent } from './peer-event.ts';
+import { PeerPaths } from './peer-paths.ts';
+import { offerOf, type ResolvedSettings } from './peer-settings.ts';
+import { negotiatedStatus, type PeerStatus, type TransitionStatus } from './peer-status.ts';
+import { RouteSender } from './route-sender.ts';
+import { Session } from './session.ts';
+import type { Sockets } from './sockets.ts';
+
+/** How many of the last transitions are kept. */
+const TRANSITIONS_KEPT = 16;
+
+/** What a peer tells its speaker. */
+export interface PeerCallbacks {
+  established(negotiated: Negotiated): void;
+  down(reason: DownReason): void;
+  routes(change: RouteChange): void;
+  endOfRib(family: Family): void;
+  event(event: PeerEvent): void;
+  /** Something has changed; the speaker looks whether the peer is still wanted. */
+  settled(): void;
+}
+
+export interface PeerContext {
+  readonly asn: Asn;
+  readonly routerId: RouterId;
+  readonly sockets: Sockets;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly table: AttributeTable;
+}
+
+export interface PeerIdentity {
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+  readonly passive: boolean;
+  /** The range that it is a member of. */
+  readonly range: string | undefined;
+  /** Outlives the peer, for members of a range. */
+  readonly oscillation: Oscillation | undefined;
+}
+
+/** One neighbour: its session, the paths that it announces, and the routes that it is to have. Made by `BgpSpeaker`. */
+export class Peer {
+  readonly name: string;
+  readonly address: string;
+  /** The range that it is a member of; `undefined` for a configured peer. */
+  readonly range: string | undefined;
+  readonly #identity: PeerIdentity;
+  readonly #settings: ResolvedSettings;
+  readonly #context: PeerContext;
+  readonly #callbacks: PeerCallbacks;
+  readonly #session: Session;
+  readonly #paths: PeerPaths;
+  readonly #sender: RouteSender;
+  readonly #transitions: (Omit<TransitionStatus, 'agoMs'> & { readonly at: number })[] = [];
+  #state: StateName = 'Idle';
+  #since: number;
+  #establishedAt: number | undefined;
+  #establishedCount = 0;
+  #lastDown: { readonly reason: DownReason; readonly at: number } | undefined;
+
+  constructor(
+    identity: PeerIdentity,
+    settings: ResolvedSettings,
+    context: PeerContext,
+    callbacks: PeerCallbacks,
+  ) {
+    this.name = identity.name;
+    this.address = identity.address;
+    this.range = identity.range;
+    this.#identity = identity;
+    this.#settings = settings;
+    this.#context = context;
+    this.#callbacks = callbacks;
+    this.#since = context.clock.now();
+    const restarting = settings.gracefulRestart?.restarting === true;
+    this.#session = this.#newSession(restarting);
+    this.#paths = new PeerPaths({
+      name: identity.name,
+      address: parseIpAddress(withoutZone(identity.address)),
+      settings,
+      local: context,
+      table: context.table,
+      clock: context.clock,
+      changed: (change) => callbacks.routes(change),
+      endOfRib: (family) => callbacks.endOfRib(family),
+      event: (event) => callbacks.event(event),
+    });
+    this.#sender = new RouteSender(context.table, this.#session, restarting);
+  }
+
+  /** The state of RFC 4271 section 8.2.2, of the connection that has come further when there are two. */
+  get state(): StateName {
+    return this.#session.state;
+  }
+
+  /** The peer is in our AS; before its OPEN, whether it is configured to be. */
+  get isInternal(): boolean {
+    const negotiated = this.#session.negotiated;
+    if (negotiated !== undefined) return negotiated.context.isInternal;
+    const { remoteAsn } = this.#settings;
+    return remoteAsn !== 'external' && remoteAsn.every((each) => each === this.#context.asn);
+  }
+
+  /** What the peer has announced; `undefined` before its first session. */
+  get adjRibIn(): AdjRibIn | undefined {
+    return this.#paths.adjRibIn;
+  }
+
+  /** What the established session agreed on. */
+  get negotiated(): Negotiated | undefined {
+    return this.#session.negotiated;
+  }
+
+  /** Nothing goes on with it: no connection, no hold, no stale path. */
+  get isQuiet(): boolean {
+    return !this.#session.isConnected && !this.#session.isHeld && !this.#paths.hasStale;
+  }
+
+  /** The paths that the peer has announced and import policy took, stale ones included. */
+  paths(): readonly Path[] {
+    return this.#paths.paths();
+  }
+
+  /**
+   * Says which routes the peer is to have, all of one family; the difference goes out at once when the session is
+   * established, and everything when it comes up.
+   * @throws RangeError for a route of another family, or given twice
+   */
+  setRoutes(family: Family, routes: readonly Route[]): void {
+    this.#sender.set(family, routes);
+  }
+
+  /** Starts the session, or tries again after `stop`. */
+  start(): void {
+    this.#session.start();
+  }
+
+  /**
+   * Ends the session and keeps it down until `start`.
+   * @param options.subcode of Cease; default Administrative Shutdown
+   * @param options.text for the peer's operator, cut to 255 octets (RFC 9003)
+   */
+  stop(options: { readonly subcode?: number; readonly text?: string } = {}): void {
+    this.#session.stop(cease(options.subcode ?? CeaseSubcode.AdministrativeShutdown, options.text));
+  }
+
+  /** Closes TCP without a NOTIFICATION and stays down: peers with graceful restart keep our routes (RFC 4724). */
+  stopSilently(): void {
+    this.#session.stop(undefined);
+  }
+
+  /** Ends the session with Cease/Administrative Reset and starts it again. */
+  reset(text?: string): void {
+    this.#session.reset(cease(CeaseSubcode.AdministrativeReset, text));
+  }
+
+  /** Removes the paths that are kept from before the peer's restart. */
+  dropStale(): void {
+    this.#paths.dropStale();
+  }
+
+  /** Resolves when no socket of the peer is left. */
+  gone(): Promise<void> {
+    return this.#session.gone();
+  }
+
+  /** Gives back what the peer holds in the shared attribute table. */
+  dispose(): void {
+    this.#paths.dispose();
+    this.#sender.dispose();
+  }
+
+  /** A connection of the peer was accepted, and the options of the neighbour are set on it. */
+  incoming(socket: Socket): void {
+    this.#session.incoming(socket);
+  }
+
+  status(): PeerStatus {
+    const { clock } = this.#context;
+    const now = clock.now();
+    const session = this.#session;
+    const rib = this.#paths.adjRibIn;
+    const ago = <T extends { readonly at: number }>({
+      at,
+      ...rest
+    }: T): Omit<T, 'at'> & { agoMs: number } => ({
+      ...rest,
+      agoMs: Math.round(now - at),
+    });
+    let advertised = 0;
+    for (const _route of this.#sender.adjRibOut.advertised()) advertised += 1;
+    return {
+      name: this.name,
+      address: this.address,
+      state: session.state,
+      sinceMs: Math.round(now - this.#since),
+      uptimeMs: this.#establishedAt === undefined ? null : Math.round(now - this.#establishedAt),
+      stopped: !session.isStarted,
+      idleHold: session.isHeld,
+      passive: this.#identity.passive,
+      dynamic: this.range !== undefined,
+      isInternal: this.isInternal,
+      localAddress: session.connection?.localAddress ?? null,
+      remoteAddress: session.connection?.remoteAddress ?? null,
+      ...negotiatedStatus(session.negotiated),
+      messages: session.counters.counts(),
+      prefixes: {
+        received: rib?.size ?? 0,
+        stale: this.#paths.staleCount,
+        rejected: rib?.rejected.count ?? 0,
+        advertised,
+        unsent: this.#sender.adjRibOut.unsent.length,
+      },
+      lastNotificationSent: session.lastSent === undefined ? null : ago(session.lastSent),
+      lastNotificationReceived: session.lastReceived === undefined ? null : ago(session.lastReceived),
+      lastDown:
+        this.#lastDown === undefined
+          ? null
+          : ago({
+              kind: this.#lastDown.reason.kind,
+              text: this.#lastDown.reason.text,
+              at: this.#lastDown.at,
+            }),
+      establishedCount: this.#establishedCount,
+      connectRetryCounter: session.connectRetryCounter,
+      transitions: this.#transitions.map(ago),
+    };
+  }
+
+  #newSession(restarting: boolean): Session {
+    const { asn, routerId, sockets, clock, random } = this.#context;
+    const { passive, address, port, oscillation } = this.#identity;
+    const settings = this.#settings;
+    return new Session({
+      address,
+      port,
+      socket: settings.socket,
+      localOpen: localOpen(offerOf(settings, { asn, routerId }, restarting)),
+      expected: { localAsn: asn, remoteAsn: settings.remoteAsn },
+      fsm: {
+        passive,
+        connectRetryTime: settings.connectRetryTime,
+        delayOpenTime: settings.delayOpenTime,
+        sendHoldTime: settings.sendHoldTime,
+        ...(oscillation === undefined ? {} : { oscillation }),
+      },
+      sockets,
+      clock,
+      random,
+      handlers: {
+        established: (negotiated) => this.#established(negotiated),
+        down: (end) => this.#down(end),
+        update: (update) => this.#paths.update(update),
+        refresh: ({ afi, safi, subtype }) => {
+          const family = familyOf(afi, safi);
+          // Subtypes other than the request belong to RFC 7313, which we do not offer.
+          if (family !== undefined && subtype === 0) this.#sender.refresh(family);
+        },
+        drained: () => this.#sender.pump(),
+        event: (event) => this.#event(event),
+        settled: () => this.#settled(),
+      },
+    });
+  }
+
+  #established(negotiated: Negotiated): void {
+    const { asn, routerId, clock } = this.#context;
+    this.#establishedAt = clock.now();
+    this.#establishedCount += 1;
+    this.#paths.established(negotiated);
+    const { gracefulRestart } = this.#settings;
+    if (gracefulRestart?.restarting === true && this.#establishedCount === 1) {
+      // RFC 4724 section 4.1: the R bit belongs to the first session after the restart, and the wait has a bound.
+      this.#session.localOpen = localOpen(offerOf(this.#settings, { asn, routerId }, false));
+      clock.after(gracefulRestart.restartTime * 1000, () => this.#sender.stopWaiting());
+    }
+    // Routes that the application sets in its handler are part of the first full set.
+    this.#callbacks.established(negotiated);
+    this.#sender.established(negotiated.context);
+  }
+
+  #down(end: SessionEnd): void {
+    this.#establishedAt = undefined;
+    this.#sender.down();
+    const { kept, report } = this.#paths.down(end);
+    const reason: DownReason = {
+      kind: end.kind,
+      ...(end.code === undefined ? {} : { code: end.code }),
+      ...(end.subcode === undefined ? {} : { subcode: end.subcode }),
+      text: describeEnd(end),
+      pathsKept: kept,
+    };
+    this.#lastDown = { reason, at: this.#context.clock.now() };
+    this.#callbacks.down(reason);
+    report();
+  }
+
+  #event(event: PeerEvent): void {
+    if (event.type === 'transition') {
+      const { role, from, to, reason } = event;
+      this.#transitions.push({ role, from, to, reason, at: this.#context.clock.now() });
+      if (this.#transitions.length > TRANSITIONS_KEPT) this.#transitions.shift();
+    }
+    this.#callbacks.event(event);
+  }
+
+  #settled(): void {
+    if (this.#state !== this.#session.state) {
+      this.#state = this.#session.state;
+      this.#since = this.#context.clock.now();
+    }
+    this.#callbacks.settled();
+  }
+}
+
+/** Data of Cease: only Administrative Shutdown and Reset carry a text (RFC 9003 section 2). */
+function cease(subcode: number, text: string | undefined): NotificationContent {
+  const takesText =
+    subcode === CeaseSubcode.AdministrativeShutdown || subcode === CeaseSubcode.AdministrativeReset;
+  const data = takesText && text !== undefined ? shutdownCommunication(text) : new Uint8Array(0);
+  return { code: NotificationCode.Cease, subcode, data };
+}
+
+/** `fe80::1%eth0` without `%eth0`. */
+function withoutZone(address: string): string {
+  return address.split('%')[0] ?? address;
+}

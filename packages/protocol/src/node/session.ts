@@ -1,0 +1,402 @@
+import type { Socket } from 'node:net';
+import {
+  type Action,
+  type ConnectionTimer,
+  type DecodedMessage,
+  type DecodedUpdate,
+  type ExpectedPeer,
+  errorEvent,
+  type FsmEvent,
+  type Message,
+  messageEvent,
+  type Negotiated,
+  type NotificationContent,
+  NotificationError,
+  type OpenMessage,
+  openContext,
+  type PeerAction,
+  PeerFsm,
+  type PeerFsmConfig,
+  type PeerInput,
+  type Role,
+  type RouteRefreshMessage,
+  type SessionEnd,
+  type StateName,
+} from '../index.ts';
+import type { Clock } from './clock.ts';
+import { Connection } from './connection.ts';
+import { describe } from './describe.ts';
+import { MessageCounters } from './message-counters.ts';
+import type { DescribedNotification, PeerEvent } from './peer-event.ts';
+import { SessionTimers } from './session-timers.ts';
+import type { SocketOptions, Sockets } from './sockets.ts';
+
+export interface SessionHandlers {
+  established(negotiated: Negotiated): void;
+  down(end: SessionEnd): void;
+  /** @throws NotificationError to end the session */
+  update(update: DecodedUpdate): void;
+  refresh(refresh: RouteRefreshMessage): void;
+  /** The socket has room again. */
+  drained(): void;
+  event(event: PeerEvent): void;
+  /** All events of one input are done. */
+  settled(): void;
+}
+
+export interface SessionOptions {
+  readonly address: string;
+  readonly port: number;
+  readonly socket: SocketOptions;
+  readonly localOpen: OpenMessage;
+  readonly expected: ExpectedPeer;
+  readonly fsm: PeerFsmConfig;
+  readonly sockets: Sockets;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly handlers: SessionHandlers;
+}
+
+const jittered: readonly ConnectionTimer[] = ['ConnectRetry', 'Keepalive', 'DelayOpen'];
+const silence: readonly ConnectionTimer[] = ['Hold'];
+
+/**
+ * Drives the FSM of one peer: turns what sockets and timers report into its events, one after another, and carries out
+ * the actions that it answers with.
+ */
+export class Session {
+  readonly counters: MessageCounters = new MessageCounters();
+  lastSent: (DescribedNotification & { readonly at: number }) | undefined;
+  lastReceived: (DescribedNotification & { readonly at: number }) | undefined;
+  readonly #options: SessionOptions;
+  readonly #fsm: PeerFsm;
+  readonly #queue: { readonly input: PeerInput; readonly socket?: Socket }[] = [];
+  readonly #connections = new Map<Role, Connection>();
+  readonly #open = new Set<Connection>();
+  readonly #timers: Readonly<Record<Role, SessionTimers<ConnectionTimer>>>;
+  readonly #idleHold: SessionTimers<'IdleHold'>;
+  #isRunning = false;
+  #whenGone: (() => void)[] = [];
+
+  constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#fsm = new PeerFsm(options.localOpen, options.fsm);
+    this.#timers = { active: this.#timersOf('active'), passive: this.#timersOf('passive') };
+    const { clock, random } = options;
+    this.#idleHold = new SessionTimers({
+      clock,
+      random,
+      jittered: ['IdleHold'],
+      silence: [],
+      expired: () => this.#dispatch({ type: 'idleHoldExpired' }),
+    });
+  }
+
+  get state(): StateName {
+    return this.#fsm.state;
+  }
+
+  get isStarted(): boolean {
+    return this.#fsm.isStarted;
+  }
+
+  get isHeld(): boolean {
+    return this.#fsm.isHeld;
+  }
+
+  /** There is a TCP connection, at whatever stage. */
+  get isConnected(): boolean {
+    return this.#fsm.isConnected;
+  }
+
+  get connectRetryCounter(): number {
+    return this.#fsm.connectRetryCounter;
+  }
+
+  get negotiated(): Negotiated | undefined {
+    return this.#fsm.negotiated;
+  }
+
+  /** The connection of the established session. */
+  get connection(): Connection | undefined {
+    return this.#fsm.state === 'Established'
+      ? this.#connections.get(this.#fsm.establishedRole ?? 'active')
+      : undefined;
+  }
+
+  /** The peer takes nothing for now. */
+  get isBlocked(): boolean {
+    return this.connection?.isBlocked ?? true;
+  }
+
+  /** What the next connection says in its OPEN. */
+  set localOpen(open: OpenMessage) {
+    this.#fsm.localOpen = open;
+  }
+
+  start(): void {
+    this.#dispatch({ type: 'start' });
+  }
+
+  /** Without a notification TCP is closed and nothing is said. */
+  stop(notification: NotificationContent | undefined): void {
+    this.#dispatch({ type: 'stop', notification });
+  }
+
+  reset(notification: NotificationContent): void {
+    this.#dispatch({ type: 'reset', notification });
+  }
+
+  /** The peer has connected to us; the options of the neighbour are set already. */
+  incoming(socket: Socket): void {
+    this.#dispatch({ type: 'incoming' }, socket);
+  }
+
+  /** Sends on the established session; elsewhere nothing happens. */
+  send(message: Message): void {
+    const { connection } = this;
+    const role = this.#fsm.establishedRole;
+    if (connection === undefined || role === undefined) return;
+    this.#sendOn(role, connection, message);
+  }
+
+  /** Writes several messages as one. */
+  batch(write: () => void): void {
+    this.connection?.batch(write);
+  }
+
+  /** Resolves when no socket of the peer is left. */
+  gone(): Promise<void> {
+    if (this.#open.size === 0) return Promise.resolve();
+    return new Promise((resolve) => this.#whenGone.push(resolve));
+  }
+
+  #timersOf(role: Role): SessionTimers<ConnectionTimer> {
+    const { clock, random } = this.#options;
+    return new SessionTimers({
+      clock,
+      random,
+      jittered,
+      silence,
+      expired: (timer) => this.#event(role, { type: expiry[timer] }),
+    });
+  }
+
+  #event(role: Role, event: FsmEvent): void {
+    this.#dispatch({ type: 'connection', role, event });
+  }
+
+  /** One input after another: what an action brings about waits in the queue. */
+  #dispatch(input: PeerInput, socket?: Socket): void {
+    this.#queue.push(socket === undefined ? { input } : { input, socket });
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    try {
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+        for (const action of this.#fsm.handle(next.input, this.#options.clock.now())) {
+          this.#carryOut(action, next.socket);
+        }
+      }
+    } finally {
+      this.#isRunning = false;
+    }
+    this.#options.handlers.settled();
+  }
+
+  #carryOut(action: PeerAction, socket: Socket | undefined): void {
+    switch (action.type) {
+      case 'connection':
+        this.#act(action.role, action.action);
+        return;
+      case 'accept':
+        if (socket !== undefined) this.#attach('passive', socket);
+        return;
+      case 'refuse':
+        if (socket !== undefined) this.#refuse(socket, action.notification, action.reason);
+        return;
+      case 'startIdleHold':
+        this.#idleHold.start('IdleHold', action.seconds);
+        this.#options.handlers.event({ type: 'idle-hold', seconds: action.seconds });
+        return;
+      case 'stopIdleHold':
+        this.#idleHold.stop('IdleHold');
+        return;
+      case 'transition':
+        this.#options.handlers.event(action);
+        return;
+    }
+  }
+
+  #act(role: Role, action: Action): void {
+    const connection = this.#connections.get(role);
+    switch (action.type) {
+      case 'connect':
+        this.#connect();
+        return;
+      case 'close':
+        this.#connections.delete(role);
+        connection?.close();
+        return;
+      case 'send':
+        if (connection === undefined) return;
+        if (action.message.type === 'OPEN') connection.localOpen = action.message;
+        this.#sendOn(role, connection, action.message);
+        return;
+      case 'notify':
+        if (connection !== undefined) this.#notify(connection, action);
+        return;
+      case 'startTimer':
+        this.#timers[role].start(action.timer, action.seconds);
+        return;
+      case 'stopTimer':
+        this.#timers[role].stop(action.timer);
+        return;
+      case 'deliver':
+        this.#deliver(role, action.message);
+        return;
+      case 'established':
+        this.#options.handlers.established(action.negotiated);
+        return;
+      case 'down':
+        this.#options.handlers.down(action.end);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #sendOn(role: Role, connection: Connection, message: Message): void {
+    connection.send(message);
+    this.counters.sent(message.type);
+    const keepalive = this.#fsm.negotiated?.keepaliveTime ?? 0;
+    // RFC 4271 section 8.2.2: each UPDATE, as each KEEPALIVE, restarts the KeepaliveTimer.
+    if (message.type === 'UPDATE' && keepalive > 0) this.#timers[role].start('Keepalive', keepalive);
+  }
+
+  #connect(): void {
+    const { sockets, address, port, socket: socketOptions } = this.#options;
+    try {
+      const socket = sockets.open(address, socketOptions);
+      this.#attach('active', socket).connect(port, address);
+    } catch (error) {
+      const detail = error instanceof Error ? error.message : String(error);
+      this.#event('active', { type: 'TcpConnectionFails', cause: 'failed', detail });
+    }
+  }
+
+  #attach(role: Role, socket: Socket): Connection {
+    const isCurrent = (): boolean => this.#connections.get(role) === connection;
+    const connection: Connection = this.#newConnection(socket, {
+      connected: () => {
+        if (isCurrent()) this.#event(role, { type: 'Tcp_CR_Acked' });
+      },
+      message: (message) => {
+        if (isCurrent()) this.#received(role, connection, message);
+      },
+      fault: (error) => {
+        if (isCurrent()) this.#event(role, errorEvent(error));
+      },
+      failed: (cause, detail) => {
+        if (isCurrent()) this.#event(role, { type: 'TcpConnectionFails', cause, detail });
+      },
+      sent: () => {
+        // RFC 9687 section 3: what leaves restarts the SendHoldTimer.
+        const timers = this.#timers[role];
+        const holdTime = this.#fsm.negotiated?.holdTime ?? 0;
+        if (isCurrent() && timers.isRunning('SendHold')) {
+          timers.start('SendHold', Math.max(this.#options.fsm.sendHoldTime, 2 * holdTime));
+        }
+      },
+      drained: () => {
+        if (isCurrent()) this.#options.handlers.drained();
+      },
+    });
+    this.#connections.set(role, connection);
+    return connection;
+  }
+
+  #newConnection(
+    socket: Socket,
+    handlers: Omit<ConstructorParameters<typeof Connection>[3], 'gone'>,
+  ): Connection {
+    const { clock, expected } = this.#options;
+    const connection: Connection = new Connection(socket, openContext(expected.localAsn), clock, {
+      ...handlers,
+      gone: () => {
+        this.#open.delete(connection);
+        if (this.#open.size > 0) return;
+        for (const resolve of this.#whenGone.splice(0)) resolve();
+      },
+    });
+    this.#open.add(connection);
+    return connection;
+  }
+
+  #received(role: Role, connection: Connection, message: DecodedMessage): void {
+    this.counters.received(message.type);
+    const { localOpen: current, expected, clock, handlers } = this.#options;
+    const event = messageEvent(message, connection.localOpen ?? current, expected);
+    if (event.type === 'BGPOpen') connection.negotiated(event.negotiated.context);
+    if (message.type === 'NOTIFICATION') {
+      const described = describe(message);
+      this.lastReceived = { ...described, at: clock.now() };
+      handlers.event({ type: 'notification-received', ...described });
+    }
+    this.#event(role, event);
+  }
+
+  #deliver(role: Role, message: DecodedUpdate | RouteRefreshMessage): void {
+    const { handlers } = this.#options;
+    if (message.type === 'ROUTE-REFRESH') {
+      handlers.refresh(message);
+      return;
+    }
+    try {
+      handlers.update(message);
+    } catch (error) {
+      if (!(error instanceof NotificationError)) throw error;
+      this.#event(role, errorEvent(error));
+    }
+  }
+
+  #notify(connection: Connection, notification: NotificationContent): void {
+    const { code, subcode, data } = notification;
+    connection.notify({ code, subcode, data });
+    this.counters.sent('NOTIFICATION');
+    const described = describe(notification);
+    this.lastSent = { ...described, at: this.#options.clock.now() };
+    this.#options.handlers.event({ type: 'notification-sent', ...described });
+  }
+
+  #refuse(socket: Socket, notification: NotificationContent | undefined, reason: string): void {
+    this.#options.handlers.event({
+      type: 'connection-refused',
+      address: this.#options.address,
+      reason,
+    });
+    const ignore = (): void => undefined;
+    if (notification === undefined) {
+      socket.on('error', ignore);
+      socket.destroy();
+      return;
+    }
+    const connection = this.#newConnection(socket, {
+      connected: ignore,
+      message: ignore,
+      fault: ignore,
+      failed: ignore,
+      sent: ignore,
+      drained: ignore,
+    });
+    this.#notify(connection, notification);
+    connection.close();
+  }
+}
+
+const expiry = {
+  ConnectRetry: 'ConnectRetryTimer_Expires',
+  Hold: 'HoldTimer_Expires',
+  Keepalive: 'KeepaliveTimer_Expires',
+  DelayOpen: 'DelayOpenTimer_Expires',
+  SendHold: 'SendHoldTimer_Expires',
+} as const satisfies Record<ConnectionTimer, string>;

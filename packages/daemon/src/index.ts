@@ -9,13 +9,17 @@ export {
   ipAddress,
   prefix,
 } from './config/address.ts';
+export { type ConfigKey, describeSchema } from './config/config-key.ts';
+export { type ConfigChapter, configMarkdown } from './config/config-markdown.ts';
 export { ConfigError, type Diagnostic, formatDiagnostic, type Origin } from './config/diagnostic.ts';
 export { type DurationLimits, duration, formatDuration, parseDuration } from './config/duration.ts';
 export { FieldError, type FieldKind, type TextField, textField } from './config/field.ts';
 export { filePath } from './config/file-path.ts';
+export { type JsonSchemaHeading, jsonSchema } from './config/json-schema.ts';
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/load-config.ts';
 export { nearestName } from './config/nearest-name.ts';
 export { asNumber, type NumberField, port } from './config/number-field.ts';
+export { RESERVED_VARIABLES } from './config/override.ts';
 export { percent } from './config/percent.ts';
 export { readSecret, SecretError } from './config/read-secret.ts';
 export type { Readiness, TextRegistry } from './control/built-in-routes.ts';

@@ -19,7 +19,7 @@ export interface HostPort {
  * IPv4-mapped IPv6 addresses (RFC 4291 section 2.5.5.2) included: the kernel treats the latter as IPv4 on the wire.
  */
 export function canonicalAddress(text: string, version?: 4 | 6): string {
-  if (text.includes('%')) throw new FieldError('an address with a zone is not possible here');
+  if (text.includes('%')) throw new FieldError('has a zone');
   if (text.includes('/')) throw new FieldError('is a prefix, not one address');
   if (isIPv4(text)) {
     if (version === 6) throw new FieldError('is an IPv4 address');
@@ -30,7 +30,7 @@ export function canonicalAddress(text: string, version?: 4 | 6): string {
   const address = new Address6(text);
   const canonical = address.correctForm();
   if (/^::ffff:[0-9a-f]{1,4}:[0-9a-f]{1,4}$/.test(canonical)) {
-    throw new FieldError(`is an IPv4-mapped address: write ${address.to4().correctForm()}`);
+    throw new FieldError(`is an IPv4-mapped address (${address.to4().correctForm()}?)`);
   }
   return canonical;
 }
@@ -69,7 +69,7 @@ function canonicalPrefix(text: string, version: 4 | 6 | undefined): string {
   if (match?.[1] === undefined || match[2] === undefined) {
     const isAddress = isIPv4(text) || isIPv6(text);
     throw new FieldError(
-      isAddress ? `needs a length: ${text}/${isIPv4(text) ? 32 : 128}?` : 'is not a prefix',
+      isAddress ? `has no length (${text}/${isIPv4(text) ? 32 : 128}?)` : 'is not a prefix',
     );
   }
   const address = canonicalAddress(match[1], version);
@@ -99,17 +99,16 @@ export function hostPort(): TextField<HostPort> {
   return textField(
     kind,
     (text) => {
-      if (isIPv6(text)) throw new FieldError('an IPv6 address with a port needs brackets');
+      if (isIPv6(text)) throw new FieldError('has no brackets around the IPv6 address');
       const match = /^(?:\[([^\]]*)\]|([^:]*)):(\d{1,5})$/.exec(text);
       if (match === null) throw new FieldError(isIPv4(text) ? 'has no port' : 'is not an address and a port');
       const host = match[1] ?? match[2] ?? '';
-      if (host === 'localhost') throw new FieldError('a name is not possible here: write 127.0.0.1 or [::1]');
+      if (host === 'localhost') throw new FieldError('is a name, not an address (127.0.0.1? [::1]?)');
       const port = Number(match[3]);
       if (port < 1 || port > 65535) throw new FieldError('the port is not within 1 to 65535');
       return { host: canonicalAddress(host, match[1] === undefined ? 4 : 6), port };
     },
-    (input) =>
-      typeof input === 'number' ? `needs an address before the port: 127.0.0.1:${input}?` : undefined,
+    (input) => (typeof input === 'number' ? `has no address (127.0.0.1:${input}?)` : undefined),
   );
 }
 

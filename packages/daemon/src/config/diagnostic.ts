@@ -1,6 +1,9 @@
 import { printable } from '../output/printable.ts';
 
-/** Where a faulty value stands: in the file, or in the flag or environment variable that overrode it. */
+/**
+ * Where a faulty value stands: in the file, or in the flag or environment variable that overrode it. Lines and columns count from 1;
+ * line 0 is the file as a whole.
+ */
 export type Origin =
   | { readonly kind: 'file'; readonly file: string; readonly line: number; readonly column: number }
   | { readonly kind: 'flag'; readonly name: string }
@@ -39,7 +42,9 @@ function compareText(a: string, b: string): number {
 
 /** `file:line:column`, `--flag` or `VARIABLE`. */
 export function originText(origin: Origin): string {
-  if (origin.kind === 'file') return `${origin.file}:${origin.line}:${origin.column}`;
+  if (origin.kind === 'file') {
+    return origin.line === 0 ? origin.file : `${origin.file}:${origin.line}:${origin.column}`;
+  }
   return origin.kind === 'flag' ? `--${origin.name}` : origin.name;
 }
 
@@ -70,6 +75,9 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
   return [first, ...sourceLines(origin.line, origin.column, sourceLine)].join('\n');
 }
 
+/** A text of more faults than this is no help to anyone. */
+const MAX_SHOWN = 100;
+
 /** A configuration that cannot be used, with everything that is wrong with it, in the order of the file. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -77,7 +85,9 @@ export class ConfigError extends Error {
 
   constructor(diagnostics: readonly Diagnostic[]) {
     const sorted = [...diagnostics].sort(compareDiagnostics);
-    super(sorted.map(formatDiagnostic).join('\n'));
+    const shown = sorted.slice(0, MAX_SHOWN).map(formatDiagnostic);
+    if (sorted.length > MAX_SHOWN) shown.push(`and ${sorted.length - MAX_SHOWN} more`);
+    super(shown.join('\n'));
     this.diagnostics = sorted;
   }
 

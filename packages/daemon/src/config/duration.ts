@@ -34,13 +34,11 @@ const LONGEST = 2_147_483_647;
 /** A duration in the file (`300ms`, `1s`, `2m`, `1h`), milliseconds in the program. A number without a unit is refused. */
 export function duration(limits: DurationLimits = {}): TextField<number> {
   const { min = 0, max = LONGEST } = limits;
-  const range =
-    limits.min === undefined && limits.max === undefined
-      ? EXAMPLES
-      : `${EXAMPLES}, ${limits.max === undefined ? `at least ${formatDuration(min)}` : `${formatDuration(min)} to ${formatDuration(max)}`}`;
+  const range = rangeText(limits);
   const kind: FieldKind = {
     type: 'duration',
-    allowed: range,
+    allowed: range === undefined ? EXAMPLES : `${EXAMPLES}, ${range}`,
+    ...(range === undefined ? {} : { limits: range }),
     format: (value: unknown) => (typeof value === 'number' ? formatDuration(value) : value),
     jsonSchema: { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?(ms|s|m|h)$', examples: ['300ms', '9s'] },
   };
@@ -53,15 +51,18 @@ export function duration(limits: DurationLimits = {}): TextField<number> {
       if (milliseconds > max) throw new FieldError('is too long');
       return milliseconds;
     },
-    (input) => (typeof input === 'number' ? `a duration needs a unit: ${input}s or ${input}ms?` : undefined),
+    (input) => (typeof input === 'number' ? `has no unit (${input}s? ${input}ms?)` : undefined),
   );
 }
 
-function noDurationText(text: string): string {
-  if (/^\d+(\.\d+)?$/.test(text)) return `a duration needs a unit: ${text}s or ${text}ms?`;
-  return parseFraction(text) ? 'is finer than a millisecond' : 'is not a duration';
+function rangeText(limits: DurationLimits): string | undefined {
+  const { min, max } = limits;
+  if (min !== undefined && max !== undefined) return `${formatDuration(min)} to ${formatDuration(max)}`;
+  if (min !== undefined) return `at least ${formatDuration(min)}`;
+  return max === undefined ? undefined : `at most ${formatDuration(max)}`;
 }
 
-function parseFraction(text: string): boolean {
-  return DURATION.test(text);
+function noDurationText(text: string): string {
+  if (/^\d+(\.\d+)?$/.test(text)) return `has no unit (${text}s? ${text}ms?)`;
+  return DURATION.test(text) ? 'is finer than a millisecond' : 'is not a duration';
 }

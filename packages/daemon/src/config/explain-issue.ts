@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { shortValue } from '../output/printable.ts';
-import { fieldKinds } from './field.ts';
+import { allowedOf, listText } from './allowed-text.ts';
 import { alternativesOf, childSchemas, valueType } from './schema-alternatives.ts';
 
 /** A fault found by the schema, in words, not yet tied to a place of the file. */
@@ -50,19 +50,15 @@ export function explainIssue(issue: z.core.$ZodIssue, schema: z.ZodType, whole: 
     }
   }
   const value = valueAt(whole, issue.path);
-  const kind = kindAt(schema, issue.path);
   const isMissing = value === undefined && issue.path.length > 0;
-  const allowed = kind?.allowed ?? allowedText(issue);
-  const own = customAllowed(issue);
   const shown = value === undefined || isContainer(value) ? {} : { value: shortValue(value) };
-  const text = own ?? allowed;
+  const allowed = customAllowed(issue) ?? allowedAt(schema, issue.path) ?? allowedText(issue);
   return [
     {
       path: issue.path,
-      message:
-        isMissing && issue.code !== 'custom' ? 'is required' : messageOf(issue, value, kind !== undefined),
+      message: isMissing && issue.code !== 'custom' ? 'is required' : messageOf(issue, value),
       ...shown,
-      ...(text === undefined ? {} : { allowed: text }),
+      ...(allowed === undefined ? {} : { allowed }),
       isMissing,
     },
   ];
@@ -86,28 +82,16 @@ function likelyBranch(
 }
 
 function isTypeFault(issue: z.core.$ZodIssue): boolean {
+  if (issue.code === 'invalid_union') return likelyBranch(issue.errors) === undefined;
   return issue.code === 'invalid_type' || issue.code === 'invalid_value';
 }
 
-/** The self description of the building block at a path. */
-function kindAt(schema: z.ZodType, path: readonly PropertyKey[]): { allowed: string } | undefined {
+/** What may stand at a path, as far as the schema says it in words. */
+function allowedAt(schema: z.ZodType, path: readonly PropertyKey[]): string | undefined {
   let schemas: readonly z.core.$ZodType[] = [schema];
   for (const key of path) schemas = schemas.flatMap((one) => childSchemas(alternativesOf(one), key));
-  const kinds = schemas.flatMap((one) => kindsWithin(one));
-  if (kinds.length === 0) return undefined;
-  return { allowed: [...new Set(kinds.map((kind) => kind.allowed))].join(', or ') };
-}
-
-/** The building blocks under the wrappers and unions of one place. */
-export function kindsWithin(schema: z.core.$ZodType): { allowed: string; type: string }[] {
-  const kind = fieldKinds.get(schema);
-  if (kind !== undefined) return [kind];
-  // zod's own recipe for walking a schema: $ZodTypes is the union of all types that $ZodType stands for.
-  const def = (schema as z.core.$ZodTypes)._zod.def;
-  if ('innerType' in def) return kindsWithin(def.innerType);
-  if (def.type === 'pipe') return kindsWithin(def.in);
-  if (def.type === 'union') return def.options.flatMap((option) => kindsWithin(option));
-  return [];
+  const texts = new Set(schemas.map(allowedOf).filter((text) => text !== undefined));
+  return texts.size === 0 ? undefined : [...texts].join(', or ');
 }
 
 function customAllowed(issue: z.core.$ZodIssue): string | undefined {
@@ -115,7 +99,7 @@ function customAllowed(issue: z.core.$ZodIssue): string | undefined {
   return typeof allowed === 'string' ? allowed : undefined;
 }
 
-function messageOf(issue: z.core.$ZodIssue, value: unknown, hasKind: boolean): string {
+function messageOf(issue: z.core.$ZodIssue, value: unknown): string {
   const isDefault = /^(Invalid|Too (big|small))/.test(issue.message);
   if (!isDefault) return issue.message;
   switch (issue.code) {
@@ -132,7 +116,7 @@ function messageOf(issue: z.core.$ZodIssue, value: unknown, hasKind: boolean): s
     case 'not_multiple_of':
       return `is not a multiple of ${issue.divisor}`;
     default:
-      return hasKind ? 'is not valid' : issue.message;
+      return issue.message;
   }
 }
 
@@ -182,10 +166,4 @@ function unionText(issue: z.core.$ZodIssueInvalidUnion): string | undefined {
     branch.filter((one) => one.path.length === 0).map((one) => customAllowed(one) ?? allowedText(one)),
   );
   return listText([...new Set(texts.filter((text) => text !== undefined))]);
-}
-
-/** `a`, `a or b`, `a, b or c`. */
-export function listText(words: readonly string[]): string {
-  if (words.length < 2) return words.join('');
-  return `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`;
 }

@@ -6,6 +6,8 @@ export interface FieldKind {
   readonly type: string;
   /** What is accepted, for people. */
   readonly allowed: string;
+  /** What this field narrows of its type's `allowed`, for the documentation, which explains each type once. */
+  readonly limits?: string;
   /** The output value as a person would write it in the file; used for defaults. */
   readonly format?: (value: unknown) => unknown;
   /** JSON Schema of the input for editors. */

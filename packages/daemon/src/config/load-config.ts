@@ -77,8 +77,8 @@ export function loadConfig<S extends z.ZodType>(options: LoadConfigOptions<S>): 
   const cleaned = withoutUnknown(root, value, [], (path, known) => {
     const name = String(path.at(-1));
     const nearest = nearestName(name, known);
-    const allowed = nearest === undefined ? known.join(', ') : `did you mean ${nearest}?`;
-    found.push(place(source, overrides, path, { message: 'is not a known key', allowed, isKey: true }));
+    const message = nearest === undefined ? 'is not a known key' : `is not a known key (${nearest}?)`;
+    found.push(place(source, overrides, path, { message, allowed: known.join(', '), isKey: true }));
   });
   const result = options.schema.safeParse(cleaned);
   if (result.error !== undefined) {
@@ -92,7 +92,7 @@ export function loadConfig<S extends z.ZodType>(options: LoadConfigOptions<S>): 
 /** The text of a configuration file. Throws `ConfigError` when it cannot be read or is too large. */
 function readText(file: string): string {
   const fault = (message: string): ConfigError =>
-    new ConfigError([{ origin: { kind: 'file', file, line: 1, column: 1 }, path: '', message }]);
+    new ConfigError([{ origin: { kind: 'file', file, line: 0, column: 0 }, path: '', message }]);
   try {
     const { size } = statSync(file);
     if (size > MAX_CONFIG_SIZE) throw fault(`is larger than ${MAX_CONFIG_SIZE} octets`);

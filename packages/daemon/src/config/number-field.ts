@@ -17,7 +17,9 @@ function numberField(
   read: (input: unknown) => number | string,
 ): NumberField {
   const field = z
-    .union([z.number(), z.string()], { error: (issue) => kindError(kind.type, issue.input) })
+    .union([z.number(), z.string()], {
+      error: (issue) => (issue.input === undefined ? 'is required' : `is not an ${kind.type}`),
+    })
     .transform((input, context) => {
       const result = read(input);
       if (typeof result === 'number') return result;
@@ -26,10 +28,6 @@ function numberField(
     });
   fieldKinds.add(field, kind);
   return field;
-}
-
-function kindError(type: string, input: unknown): string {
-  return input === undefined ? 'is required' : `is not a ${type}`;
 }
 
 /** An AS number: asplain (RFC 5396), or asdot in quotes, since YAML reads 1.10 as the number 1.1. 0 and AS_TRANS are refused. */
@@ -55,7 +53,7 @@ function readAsnText(text: string): number | string {
 }
 
 function checkAsn(value: number): number | string {
-  if (!Number.isInteger(value)) return 'asdot needs quotes, since YAML reads it as a fraction';
+  if (!Number.isInteger(value)) return 'is a fraction (asdot needs quotes)';
   if (value === 0) return 'AS 0 is reserved (RFC 7607)';
   if (value === AS_TRANS) return 'AS 23456 is AS_TRANS (RFC 6793) and names no network';
   return value > 0 && value <= LARGEST_ASN ? value : 'is not an AS number';

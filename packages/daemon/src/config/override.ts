@@ -62,7 +62,7 @@ export function readFlags(root: Alternatives, flags: Readonly<Record<string, unk
     const path = name.split('.');
     const unknown = firstUnknown(root, path);
     if (unknown !== undefined) {
-      diagnostics.push({ origin, path: '', message: 'is not a known flag', ...suggest(unknown, '--', '.') });
+      diagnostics.push({ origin, path: '', ...suggest(unknown) });
     } else if (Array.isArray(value)) {
       diagnostics.push({
         origin,
@@ -101,8 +101,7 @@ export function readEnvironment(root: Alternatives, environment: NodeJS.ProcessE
       diagnostics.push({
         origin,
         path: '',
-        message: 'is not a known variable',
-        ...suggestVariable(root, name),
+        message: unknownVariable(root, name),
       });
     } else if (other !== undefined) {
       const meant = `it may mean ${path.join('.')} or ${other.join('.')}`;
@@ -164,27 +163,25 @@ function isListOnly(alternatives: Alternatives): boolean {
   return types.has('list') && !types.has('mapping');
 }
 
-function suggest(unknown: UnknownName, lead: string, separator: string): { allowed?: string } {
-  const nearest = nearestName(unknown.name, unknown.known);
-  if (nearest !== undefined) {
-    return {
-      allowed: `did you mean ${lead}${[...unknown.before, nearest, ...unknown.after].join(separator)}?`,
-    };
-  }
-  if (unknown.known.length === 0) return {};
-  return {
-    allowed: unknown.known.map((key) => `${lead}${[...unknown.before, key].join(separator)}`).join(', '),
-  };
+function suggest(unknown: UnknownName): { message: string; allowed?: string } {
+  const { before, name, known, after } = unknown;
+  const flag = (key: string, rest: readonly string[]): string => `--${[...before, key, ...rest].join('.')}`;
+  const nearest = nearestName(name, known);
+  if (nearest !== undefined) return { message: `is not a known flag (${flag(nearest, after)}?)` };
+  const message = 'is not a known flag';
+  return known.length === 0
+    ? { message }
+    : { message, allowed: known.map((key) => flag(key, [])).join(', ') };
 }
 
-function suggestVariable(root: Alternatives, name: string): { allowed?: string } {
+function unknownVariable(root: Alternatives, name: string): string {
   const indices = name.match(/\d+/g) ?? [];
   const known = [...RESERVED_VARIABLES, ...variablesBelow(root, [], 0)].map((candidate) => {
     let next = 0;
     return candidate.replace(/#/g, () => indices[next++] ?? '0');
   });
   const nearest = nearestName(name, known);
-  return nearest === undefined ? {} : { allowed: `did you mean ${nearest}?` };
+  return nearest === undefined ? 'is not a known variable' : `is not a known variable (${nearest}?)`;
 }
 
 const MAX_DEPTH = 8;

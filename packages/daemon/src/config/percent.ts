@@ -19,8 +19,7 @@ export function percent(): TextField<number> {
       if (value > 100) throw new FieldError('is more than 100%');
       return value / 100;
     },
-    (input) =>
-      typeof input === 'number' ? `a percentage needs its sign: ${percentGuess(input)}?` : undefined,
+    (input) => (typeof input === 'number' ? `has no percent sign (${percentGuess(input)}?)` : undefined),
   );
 }
 

@@ -22,7 +22,7 @@ const PARSE_OPTIONS = {
   uniqueKeys: true,
   stringKeys: true,
   prettyErrors: false,
-  logLevel: 'silent',
+  logLevel: 'error',
 } as const;
 
 /** A YAML document with the position of each of its keys. */
@@ -57,7 +57,10 @@ export class YamlSource {
 
   #read(text: string): Document.Parsed {
     try {
-      return parseDocument(text, { ...PARSE_OPTIONS, lineCounter: this.#lines });
+      const document = parseDocument(text, { ...PARSE_OPTIONS, lineCounter: this.#lines });
+      // The lexer has regular expressions that overflow as well, and the composer reports that as a fault of the text.
+      if (document.errors.some((fault) => fault.message.includes('Stack overflow'))) throw new RangeError();
+      return document;
     } catch (error) {
       // The composer is recursive: a text of nothing but brackets runs it off the end of the stack.
       const message = error instanceof RangeError ? 'is nested too deeply' : String(error);

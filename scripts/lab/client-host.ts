@@ -127,7 +127,7 @@ export class ClientHost extends Host {
       if (error === undefined) pending?.resolve(result);
       else pending?.reject(new Error(`client: ${error}`));
     });
-    client.exited.then((exit) => {
+    void client.exited.then((exit) => {
       const error = new Error(`the client ended with ${JSON.stringify(exit)}\n${client.tail()}`);
       for (const { reject } of this.#pending.values()) reject(error);
       this.#pending.clear();

@@ -1,0 +1,52 @@
+/**
+ * Makes one file of each daemon: `node scripts/bundle.ts [router] [speaker]`, both without an argument.
+ * koffi stays outside, since its native part is a file of its own. Licences of what is bundled go beside it.
+ */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const daemons = ['router', 'speaker'] as const;
+type DaemonName = (typeof daemons)[number];
+
+// CommonJS dependencies call `require`, which an ES module does not have.
+const requireBanner =
+  "import { createRequire as createBundleRequire } from 'node:module';\n" +
+  'const require = createBundleRequire(import.meta.url);';
+
+function isDaemonName(name: string): name is DaemonName {
+  return daemons.some((daemon) => daemon === name);
+}
+
+async function bundle(name: DaemonName): Promise<void> {
+  const entry = `packages/${name}/src/main.ts`;
+  if (!existsSync(`${root}/${entry}`)) throw new Error(`cannot bundle ${name}: ${entry} does not exist`);
+  await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile: `dist/bgp-lb-${name}.mjs`,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node22',
+    external: ['koffi'],
+    banner: { js: requireBanner },
+    legalComments: 'linked',
+    sourcemap: true,
+    logLevel: 'warning',
+  });
+}
+
+const names = process.argv.slice(2);
+const unknown = names.filter((name) => !isDaemonName(name));
+if (unknown.length > 0) {
+  console.error(`no such daemon: ${unknown.join(', ')}; there are ${daemons.join(' and ')}`);
+  process.exit(2);
+}
+try {
+  for (const name of names.length === 0 ? daemons : names.filter(isDaemonName)) await bundle(name);
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}

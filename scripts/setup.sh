@@ -1,0 +1,194 @@
+#!/bin/sh
+# Makes this checkout ready: setup.sh demo|test
+#
+# Installs the npm packages and the Debian packages that are missing, looks at the kernel, and bundles the daemons.
+# Does and says nothing when all that is done already. Messages go to standard error.
+# Exit status: 0 ready, 1 a step failed, 2 something is missing that it cannot install, or wrong usage.
+
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root"
+# npm puts node_modules/.bin first for its scripts; do the same for a call by hand. sbin is for users without it.
+PATH="$root/node_modules/.bin:$PATH:/usr/sbin:/sbin"
+export PATH
+
+say() {
+  printf 'setup: %s\n' "$*" >&2
+}
+
+fail() {
+  say "$1"
+  exit "${2:-1}"
+}
+
+# --- npm packages -----------------------------------------------------------------------------------------------
+
+# The stamp holds the checksum of the lock file that was installed. An `npm install` by hand leaves npm's own record,
+# which counts as well when it is younger than the lock file.
+npm_packages() {
+  stamp=node_modules/.bgp-lb-setup
+  wanted=$(cksum <package-lock.json)
+  [ "$(cat "$stamp" 2>/dev/null)" = "$wanted" ] && return
+  record=node_modules/.package-lock.json
+  if [ ! -f "$record" ] || [ -n "$(find package-lock.json -newer "$record")" ]; then
+    command -v npm >/dev/null || fail 'missing: npm (Node.js 18 or later with npm)' 2
+    say 'installing npm packages'
+    npm ci --include=dev --include=optional --no-fund --no-audit >&2 || fail 'npm ci failed'
+  fi
+  printf '%s\n' "$wanted" >"$stamp"
+}
+
+# Node comes as an optional npm package for x64 and arm64; elsewhere the system's own must do.
+node_version() {
+  version=$(node --version 2>/dev/null) || version=none
+  numbers=${version#v}
+  major=${numbers%%.*}
+  minor=${numbers#*.}
+  minor=${minor%%.*}
+  case $version in
+    v[0-9]*.[0-9]*.[0-9]*)
+      [ "$major" -gt 22 ] && return
+      [ "$major" -eq 22 ] && [ "$minor" -ge 19 ] && return
+      ;;
+  esac
+  if [ ! -e node_modules/.bin/node ]; then
+    say "npm has no Node.js package for this machine ($(uname -m)), or left out the optional packages"
+  fi
+  fail "missing: Node.js 22.19 or later (found: $version)" 2
+}
+
+# --- Debian packages --------------------------------------------------------------------------------------------
+
+has() {
+  command -v "$1" >/dev/null 2>&1
+}
+
+# Prints the Debian packages whose programs are not there.
+missing_packages() {
+  has ip || echo iproute2
+  has nft || echo nftables
+  has openssl || echo openssl
+  [ "$1" = test ] || return 0
+  { [ -x /usr/lib/frr/bgpd ] && has vtysh; } || echo frr
+  has bird || echo bird2
+}
+
+policy=/usr/sbin/policy-rc.d
+policy_mark='# written by bgp-lb setup.sh, removed by it'
+units_before=
+
+service_units() {
+  for file in /lib/systemd/system/*.service /usr/lib/systemd/system/*.service /etc/init.d/*; do
+    if [ -e "$file" ]; then printf '%s\n' "$file"; fi
+  done
+}
+
+# No packaged daemon may start: it could hold port 179 of this machine.
+forbid_service_start() {
+  units_before=$(service_units)
+  if [ ! -e "$policy" ]; then
+    printf '#!/bin/sh\n%s\nexit 101\n' "$policy_mark" >"$policy"
+    chmod 755 "$policy"
+  fi
+}
+
+# Runs at every exit: takes the policy away again and switches off the services that came with the packages.
+# What was installed before is not touched.
+allow_service_start() {
+  if grep -qF "$policy_mark" "$policy" 2>/dev/null; then rm -f "$policy"; fi
+  [ -n "$units_before" ] || return 0
+  service_units | while read -r file; do
+    name=${file##*/}
+    case "$units_before
+" in
+      *"$file
+"*) continue ;;
+    esac
+    case $file in
+      *@.service) ;;
+      *.service)
+        if has systemctl; then
+          systemctl disable "$name" >/dev/null 2>&1 || say "cannot disable $name"
+          if [ -d /run/systemd/system ]; then systemctl stop "$name" >/dev/null 2>&1 || true; fi
+        fi
+        ;;
+      /etc/init.d/*)
+        if has update-rc.d; then update-rc.d "$name" disable >/dev/null 2>&1 || say "cannot disable $name"; fi
+        ;;
+    esac
+  done
+  units_before=
+}
+
+apt_install() {
+  DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+    -o DPkg::Lock::Timeout=120 "$@" </dev/null >&2
+}
+
+debian_packages() {
+  missing=$(missing_packages "$1" | tr '\n' ' ')
+  missing=${missing% }
+  [ -n "$missing" ] || return 0
+  if ! has apt-get || [ "$(id -u)" -ne 0 ]; then
+    reason='this machine has no apt-get'
+    has apt-get && reason='installing them needs root'
+    fail "missing Debian packages: $missing ($reason)" 2
+  fi
+  say "installing Debian packages: $missing"
+  trap allow_service_start EXIT
+  trap 'exit 130' INT
+  trap 'exit 143' TERM HUP
+  forbid_service_start
+  # shellcheck disable=SC2086 # one word per package
+  apt_install $missing || { apt-get update -q >&2 && apt_install $missing; } || true
+  allow_service_start
+  trap - EXIT INT TERM HUP
+  missing=$(missing_packages "$1" | tr '\n' ' ')
+  [ -z "$missing" ] || fail "missing Debian packages: ${missing% } (apt-get could not install them)" 2
+}
+
+# --- the kernel -------------------------------------------------------------------------------------------------
+
+# Tries what the lab and the router use, in a network namespace that ends with the test.
+kernel_features() {
+  if ! unshare --net true 2>/dev/null; then
+    reason='the kernel or the container forbids them'
+    [ "$(id -u)" -eq 0 ] || reason='they need root'
+    fail "missing: network namespaces ($reason)" 2
+  fi
+  lacking=$(unshare --net sh -c '
+    exec 2>/dev/null
+    ip link set lo up
+    ip link add lab0 type veth peer name lab1 || echo "veth interfaces"
+    ip link add lab2 type bridge || echo "bridges"
+    nft add table ip lab || echo "nftables"
+    if ! ip nexthop add id 1 dev lo; then echo "nexthop objects (Linux 5.3)"
+    elif ! ip nexthop add id 2 group 1 type resilient buckets 32; then
+      echo "resilient nexthop groups (Linux 5.13, iproute2 5.12)"
+    fi' | sed ':a;N;$!ba;s/\n/, /g')
+  [ -z "$lacking" ] || fail "missing kernel features: $lacking" 2
+}
+
+# --- the daemons ------------------------------------------------------------------------------------------------
+
+bundles() {
+  for name in router speaker; do
+    bundle=dist/bgp-lb-$name.mjs
+    if [ ! -f "$bundle" ] || [ -n "$(find packages scripts/bundle.ts package-lock.json \
+      -name node_modules -prune -o -type f \( -name '*.ts' -o -name '*.json' \) -newer "$bundle" -print | head -n 1)" ]; then
+      node scripts/bundle.ts >&2 || fail 'cannot bundle the daemons'
+      return
+    fi
+  done
+}
+
+case ${1:-} in
+  demo | test) ;;
+  *) fail 'usage: setup.sh demo|test' 2 ;;
+esac
+npm_packages
+node_version
+debian_packages "$1"
+kernel_features
+bundles

@@ -1,6 +1,12 @@
 import type { Socket } from 'node:net';
 import type { WeightedNextHop } from '../pool/member-view.ts';
 
+/** There is no way to a next hop at this moment. Its `code` is what connect(2) would say. */
+export class NoWayError extends Error {
+  override readonly name = 'NoWayError';
+  readonly code = 'EHOSTUNREACH';
+}
+
 /** How one next hop of a VIP is carried. */
 export interface ForwardingShare {
   readonly nextHop: string;
@@ -60,7 +66,7 @@ export interface DataPlane {
   setNextHops(vip: string, nextHops: readonly WeightedNextHop[]): void;
   /** The next hops that `socketThrough` will be asked for, whether they are in use or not. Synchronous. */
   setProbed(nextHops: readonly string[]): void;
-  /** An unconnected socket whose packets to a VIP go through that very member. Throws when there is no way to it. */
+  /** An unconnected socket whose packets to a VIP go through that very member. Throws `NoWayError` when there is no way to it. */
   socketThrough(nextHop: string): Socket;
   /** The next hops that the VIP is forwarded to now. */
   forwarding(vip: string): readonly string[];

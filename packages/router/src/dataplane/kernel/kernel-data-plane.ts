@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import type { Nftables, RouteSocket } from '@bgp-lb/linux';
 import type { Clock } from '@bgp-lb/protocol/node';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
-import type { DataPlane, DataPlaneHandlers, DataPlaneStatus } from '../data-plane.ts';
+import { type DataPlane, type DataPlaneHandlers, type DataPlaneStatus, NoWayError } from '../data-plane.ts';
 import { ROUTE_METRIC, type Wanted } from './desired-objects.ts';
 import { vipForwarding } from './forwarding-status.ts';
 import { KernelReconciler, type Pass } from './kernel-reconciler.ts';
@@ -140,7 +140,7 @@ export class KernelDataPlane implements DataPlane {
       throw new Error(`${nextHop}: no path for probes was asked for`);
     }
     if ('problem' in way) {
-      throw new Error(way.problem);
+      throw new NoWayError(way.problem);
     }
     return this.#host.openSocket(nextHop, mark);
   }

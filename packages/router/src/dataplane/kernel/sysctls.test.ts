@@ -36,6 +36,7 @@ describe('sysctls of an LB host', () => {
       'net.ipv4.conf.eth0.100.send_redirects': '0',
       'net.ipv4.conf.eth0.100.src_valid_mark': '1',
       'net.ipv4.conf.eth0.100.rp_filter': '0',
+      'net.ipv4.conf.all.rp_filter': '0',
     });
     expect(applySysctls(wantedSysctls(needs), host)).toEqual({ changed: [], problems: [] });
     expect(host.written).toEqual([]);
@@ -43,8 +44,13 @@ describe('sysctls of an LB host', () => {
 
   it('loosens a strict rp_filter and leaves one that filters nothing', () => {
     const setting = wantedSysctls(needs).filter(({ name }) => name.endsWith('rp_filter'));
-    const strict = new FakeHost({ 'net.ipv4.conf.eth0.100.rp_filter': '1' });
-    expect(applySysctls(setting, strict).changed).toEqual(['net.ipv4.conf.eth0.100.rp_filter: 1 -> 2']);
+    for (const [all, own] of ['01', '10', '11']) {
+      const strict = new FakeHost({
+        'net.ipv4.conf.all.rp_filter': all ?? '',
+        'net.ipv4.conf.eth0.100.rp_filter': own ?? '',
+      });
+      expect(applySysctls(setting, strict).changed).toEqual(['net.ipv4.conf.eth0.100.rp_filter: 1 -> 2']);
+    }
   });
 
   it('sets accept_ra before it turns IPv6 forwarding on', () => {

@@ -4,6 +4,8 @@ export interface SysctlSetting {
   readonly value: string;
   /** Values that are left as they are, besides `value` itself. */
   readonly acceptable: readonly string[];
+  /** Another setting: what takes effect is the greater of the two (Documentation/networking/ip-sysctl). */
+  readonly maximumWith?: string;
   readonly why: string;
 }
 
@@ -35,7 +37,10 @@ function ipv4(memberInterfaces: readonly string[]): SysctlSetting[] {
       set(`net.ipv4.conf.${name}.send_redirects`, '0', redirects),
       set(`net.ipv4.conf.${name}.src_valid_mark`, '1', 'rp_filter looks probe answers up by their mark'),
       // Strict filtering refuses answers that a member sends by another interface; 0 filters nothing and may stay.
-      set(`net.ipv4.conf.${name}.rp_filter`, '2', 'direct return is asymmetric', ['0']),
+      {
+        ...set(`net.ipv4.conf.${name}.rp_filter`, '2', 'direct return is asymmetric', ['0']),
+        maximumWith: 'net.ipv4.conf.all.rp_filter',
+      },
     ]),
   ];
 }
@@ -68,9 +73,11 @@ export function applySysctls(
 ): { changed: string[]; problems: string[] } {
   const changed: string[] = [];
   const problems: string[] = [];
-  for (const { name, value, acceptable, why } of settings) {
+  for (const { name, value, acceptable, maximumWith, why } of settings) {
     try {
-      const before = access.read(name);
+      const own = access.read(name);
+      const other = maximumWith === undefined ? own : access.read(maximumWith);
+      const before = Number(other) > Number(own) ? other : own;
       if (before !== value && !acceptable.includes(before)) {
         access.write(name, value);
         changed.push(`${name}: ${before} -> ${value}`);

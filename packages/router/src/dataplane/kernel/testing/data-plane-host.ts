@@ -1,6 +1,7 @@
 /** Runs a kernel data plane in the network namespace of this process and obeys its parent over IPC. For tests. */
 import { once } from 'node:events';
-import { systemClock } from '../../../../../protocol/src/node/clock.ts';
+import type { Socket } from 'node:net';
+import { systemClock } from '@bgp-lb/protocol/node';
 import { KernelDataPlane } from '../kernel-data-plane.ts';
 import { linuxKernelHost } from '../kernel-host.ts';
 import type { HostCall, HostEvent, HostReply } from './data-plane-process.ts';
@@ -16,7 +17,12 @@ function tell(message: HostReply | HostEvent): void {
 }
 
 async function probe(nextHop: string): Promise<string> {
-  const socket = plane.socketThrough(nextHop);
+  let socket: Socket;
+  try {
+    socket = plane.socketThrough(nextHop);
+  } catch (error) {
+    return String(error);
+  }
   socket.setTimeout(1000, () => socket.destroy(new Error('timeout')));
   socket.connect({ host: '10.100.0.1', port: 6443 });
   try {

@@ -1,0 +1,190 @@
+import { parseIpAddress, parsePrefix, prefixContains } from '@bgp-lb/protocol';
+import type { MasterNeighborConfig, NeighborConfig, RouterConfig } from './router-config.ts';
+
+/** A rule between keys that the configuration breaks. */
+export interface CrossFieldFault {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+  readonly value: unknown;
+  readonly allowed: string;
+}
+
+/** The rules that concern more than one key. Pure; every fault is found, not only the first. */
+export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault[] {
+  return [
+    ...duplicates(config),
+    ...membersWithoutPlace(config),
+    ...vipConflicts(config),
+    ...rangeConflicts(config),
+    ...familyFaults(config),
+    ...asFaults(config),
+    ...dataPlaneFaults(config),
+  ];
+}
+
+type Path = readonly (string | number)[];
+
+function repeated(
+  values: readonly (string | undefined)[],
+  path: (i: number) => Path,
+  allowed: string,
+): CrossFieldFault[] {
+  return values.flatMap((value, i) =>
+    value !== undefined && values.indexOf(value) < i
+      ? [{ path: path(i), message: 'is there twice', value, allowed }]
+      : [],
+  );
+}
+
+function duplicates({ vips, neighbors, listen }: RouterConfig): CrossFieldFault[] {
+  return [
+    ...repeated(
+      vips.map(({ address }) => address),
+      (i) => ['vips', i, 'address'],
+      'each VIP once',
+    ),
+    ...repeated(
+      neighbors.map(({ name }) => name),
+      (i) => ['neighbors', i, 'name'],
+      'a name of its own for each neighbour',
+    ),
+    ...repeated(
+      neighbors.map(({ address }) => address),
+      (i) => ['neighbors', i, 'address'],
+      'each neighbour once',
+    ),
+    ...repeated(listen.addresses, (i) => ['listen', 'addresses', i], 'each address once'),
+  ];
+}
+
+function membersWithoutPlace({ neighbors, listen }: RouterConfig): CrossFieldFault[] {
+  return neighbors.flatMap((neighbor, i): CrossFieldFault[] => {
+    const waits = neighbor.role === 'master' || neighbor.passive;
+    if (waits && listen.addresses.length === 0) {
+      const message = 'waits for its connection, and nothing is listened on';
+      return [
+        { path: ['neighbors', i], message, value: neighbor.name, allowed: 'an address in listen.addresses' },
+      ];
+    }
+    if (neighbor.role !== 'master') {
+      return [];
+    }
+    const { range, address } = neighbor;
+    if ((range === undefined) === (address === undefined)) {
+      const message = range === undefined ? 'has neither range nor address' : 'has both range and address';
+      return [{ path: ['neighbors', i], message, value: neighbor.name, allowed: 'one of range and address' }];
+    }
+    return [];
+  });
+}
+
+function vipConflicts({ vips, neighbors, listen, routerId }: RouterConfig): CrossFieldFault[] {
+  const isVip = (address: string | undefined): boolean => vips.some((vip) => vip.address === address);
+  const fault = (path: Path, value: unknown): CrossFieldFault => ({
+    path,
+    message: 'is a VIP',
+    value,
+    allowed: 'an address of one machine: the VIP is on all masters',
+  });
+  return [
+    ...neighbors.flatMap(({ address }, i) =>
+      isVip(address) ? [fault(['neighbors', i, 'address'], address)] : [],
+    ),
+    ...listen.addresses.flatMap((address, i) =>
+      isVip(address) ? [fault(['listen', 'addresses', i], address)] : [],
+    ),
+    ...(isVip(routerId) ? [fault(['routerId'], routerId)] : []),
+  ];
+}
+
+function rangeConflicts({ neighbors }: RouterConfig): CrossFieldFault[] {
+  return neighbors.flatMap((neighbor, i) => {
+    const range = rangeOf(neighbor);
+    if (range === undefined) {
+      return [];
+    }
+    const other = neighbors.slice(0, i).find((before) => {
+      const earlier = rangeOf(before);
+      return earlier !== undefined && overlaps(earlier, range);
+    });
+    return other === undefined
+      ? []
+      : [
+          {
+            path: ['neighbors', i, 'range'],
+            message: `overlaps the range of ${other.name} (${rangeOf(other)})`,
+            value: range,
+            allowed: 'ranges of which each address is in one only',
+          },
+        ];
+  });
+}
+
+function rangeOf(neighbor: NeighborConfig): string | undefined {
+  return neighbor.role === 'master' ? neighbor.range : undefined;
+}
+
+function overlaps(a: string, b: string): boolean {
+  return (
+    prefixContains(parsePrefix(a), parseIpAddress(b.split('/')[0] ?? '')) ||
+    prefixContains(parsePrefix(b), parseIpAddress(a.split('/')[0] ?? ''))
+  );
+}
+
+/** A VIP is carried by sessions of its own family only: their peers are its next hops. */
+function familyFaults({ vips, neighbors }: RouterConfig): CrossFieldFault[] {
+  const masters = neighbors.filter(
+    (neighbor): neighbor is MasterNeighborConfig => neighbor.role === 'master',
+  );
+  return vips.flatMap(({ address }, i) => {
+    const isSame = ({ range, address: own }: MasterNeighborConfig): boolean =>
+      (range ?? own ?? '').includes(':') === address.includes(':');
+    return masters.some(isSame)
+      ? []
+      : [
+          {
+            path: ['vips', i, 'address'],
+            message: 'has no master of its address family among the neighbors',
+            value: address,
+            allowed: 'a neighbor of role master with an address or range of the same family',
+          },
+        ];
+  });
+}
+
+function asFaults({ asn, neighbors }: RouterConfig): CrossFieldFault[] {
+  return neighbors.flatMap((neighbor, i) =>
+    neighbor.role === 'upstream' && neighbor.asn === asn
+      ? [
+          {
+            path: ['neighbors', i, 'asn'],
+            message: 'is our own AS',
+            value: neighbor.asn,
+            allowed: 'an upstream in another AS (eBGP)',
+          },
+        ]
+      : [],
+  );
+}
+
+function dataPlaneFaults({ dataplane: { table, markBase, protocol } }: RouterConfig): CrossFieldFault[] {
+  const faults: CrossFieldFault[] = [];
+  if (table >= markBase && table < markBase + 1024) {
+    const path = ['dataplane', 'table'];
+    const message = 'is one of the tables of the health checks';
+    faults.push({
+      path,
+      message,
+      value: table,
+      allowed: `a table outside ${markBase} to ${markBase + 1023}`,
+    });
+  }
+  // 186 to 192 are the routing protocols of rtnetlink.h that sweep their own number at start.
+  const taken = [11, 12, 16, 42, 186, 187, 188, 189, 192];
+  if (taken.includes(protocol)) {
+    const path = ['dataplane', 'protocol'];
+    const message = 'is the number of another routing daemon';
+    faults.push({ path, message, value: protocol, allowed: `a number but ${taken.join(', ')}` });
+  }
+  return faults;
+}

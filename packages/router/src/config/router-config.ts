@@ -1,0 +1,80 @@
+/** A virtual address. */
+export interface VipConfig {
+  /** Canonical text. */
+  readonly address: string;
+  /** The port that clients use. */
+  readonly port: number;
+  /** The API server's port on the masters. The mapping is made there. */
+  readonly machinePort: number;
+}
+
+/** What all kinds of neighbours have. */
+interface NeighborBase {
+  readonly name: string;
+  readonly asn: number | readonly number[] | 'external';
+  readonly passwordFile?: string | undefined;
+  /** 0: no TTL security. */
+  readonly ttlSecurityHops: number;
+  /** Milliseconds. */
+  readonly holdTime: number;
+}
+
+/** The masters, by a range or one by one: the VIPs are imported from them. */
+export interface MasterNeighborConfig extends NeighborBase {
+  readonly role: 'master';
+  readonly range?: string | undefined;
+  readonly address?: string | undefined;
+  readonly maxSessions: number;
+}
+
+/** An upstream router: the VIPs are advertised to it. */
+export interface UpstreamNeighborConfig extends NeighborBase {
+  readonly role: 'upstream';
+  readonly address: string;
+  readonly port: number;
+  readonly passive: boolean;
+  readonly nextHop: 'self';
+}
+
+export type NeighborConfig = MasterNeighborConfig | UpstreamNeighborConfig;
+
+/** The router's configuration: the file with all defaults filled in. Durations are milliseconds. */
+export interface RouterConfig {
+  readonly asn: number;
+  readonly routerId?: string | undefined;
+  readonly listen: { readonly addresses: readonly string[]; readonly port: number };
+  readonly vips: readonly VipConfig[];
+  readonly neighbors: readonly NeighborConfig[];
+  readonly healthCheck: {
+    readonly path: string;
+    readonly serverName: string;
+    readonly caFile: string;
+    readonly interval: number;
+    readonly timeout: number;
+    readonly rise: number;
+    readonly fall: number;
+  };
+  readonly pool: {
+    /** 0 to 1. */
+    readonly panicThreshold: number;
+    readonly evictAfter: number;
+    readonly staleTime: number;
+    readonly initialHold: number;
+  };
+  readonly dataplane: {
+    readonly kind: 'kernel';
+    readonly buckets: number;
+    readonly idleTimer: number;
+    readonly table: number;
+    readonly protocol: number;
+    readonly markBase: number;
+  };
+  readonly manageSysctls: boolean;
+  readonly stateDir: string;
+  readonly api: {
+    readonly socket: string;
+    readonly listen: { readonly host: string; readonly port: number };
+    readonly allowedHosts: readonly string[];
+  };
+  readonly log: { readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' };
+}

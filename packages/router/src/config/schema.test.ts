@@ -1,0 +1,132 @@
+import { ConfigError, loadConfig } from '@bgp-lb/daemon';
+import { describe, expect, it } from 'vitest';
+import type { RouterConfig } from './router-config.ts';
+import { API_VERSION, CONFIG_KIND, routerSchema } from './schema.ts';
+
+const head = `apiVersion: ${API_VERSION}\nkind: ${CONFIG_KIND}\nasn: 64512\n`;
+const vips = 'vips:\n  - { address: 10.0.0.100 }\n';
+const masters = 'neighbors:\n  - { name: masters, role: master, range: 10.0.0.0/24, asn: 64512 }\n';
+
+function load(text: string, argv: Record<string, unknown> = {}): RouterConfig {
+  return loadConfig({
+    schema: routerSchema,
+    file: 'router.yaml',
+    text,
+    argv,
+    apiVersion: API_VERSION,
+    kind: CONFIG_KIND,
+  }).config;
+}
+
+/** The error text of a configuration that must not pass. */
+function refused(text: string): string {
+  try {
+    load(text);
+  } catch (error) {
+    if (error instanceof ConfigError) {
+      return String(error);
+    }
+    throw error;
+  }
+  throw new Error('the configuration passed');
+}
+
+describe('the configuration', () => {
+  it('needs no more than AS, VIP and masters', () => {
+    expect(load(head + vips + masters)).toMatchObject({
+      vips: [{ address: '10.0.0.100', port: 6443, machinePort: 6443 }],
+      neighbors: [{ holdTime: 9000, ttlSecurityHops: 1, maxSessions: 16 }],
+      listen: { addresses: ['0.0.0.0', '::'], port: 179 },
+      healthCheck: {
+        path: '/readyz',
+        interval: 1000,
+        timeout: 1000,
+        rise: 2,
+        fall: 3,
+        caFile: '/etc/bgp-lb/ca.crt',
+      },
+      pool: { panicThreshold: 0.5, evictAfter: 15_000, staleTime: 60_000, initialHold: 2000 },
+      dataplane: { kind: 'kernel', buckets: 16_384, idleTimer: 120_000, table: 254, protocol: 84 },
+      api: { socket: '/run/bgp-lb/router.sock', listen: { host: '127.0.0.1', port: 9474 } },
+      manageSysctls: true,
+      stateDir: '/var/lib/bgp-lb',
+    });
+  });
+
+  it('takes flags over the file', () => {
+    expect(load(head + vips + masters, { 'dataplane.buckets': '1024' }).dataplane.buckets).toBe(1024);
+  });
+
+  it('takes a list of AS numbers and external', () => {
+    const upstream = (asn: string) =>
+      load(`${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: ${asn} }\n`)
+        .neighbors[1];
+    expect(upstream('[65001, 65002]')?.asn).toEqual([65001, 65002]);
+    expect(upstream('external')?.asn).toBe('external');
+    expect(upstream('65001')).toMatchObject({
+      port: 179,
+      passive: false,
+      ttlSecurityHops: 0,
+      nextHop: 'self',
+    });
+  });
+
+  it.each([
+    [
+      'an upstream without address',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, asn: 65001 }\n`,
+      'address',
+    ],
+    [
+      'an upstream in our AS',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: 64512 }\n`,
+      'is our own AS',
+    ],
+    [
+      'masters with range and address',
+      `${head}${vips}neighbors:\n  - { name: m, role: master, range: 10.0.0.0/24, address: 10.0.0.11, asn: 64512 }\n`,
+      'has both range and address',
+    ],
+    [
+      'masters with neither',
+      `${head}${vips}neighbors:\n  - { name: m, role: master, asn: 64512 }\n`,
+      'has neither range nor address',
+    ],
+    [
+      'a VIP that is a neighbour',
+      `${head}${vips}neighbors:\n  - { name: m, role: master, address: 10.0.0.100, asn: 64512 }\n`,
+      'is a VIP',
+    ],
+    [
+      'ranges that overlap',
+      `${head}${vips}${masters}  - { name: more, role: master, range: 10.0.0.128/25, asn: 64512 }\n`,
+      'overlaps the range of masters (10.0.0.0/24)',
+    ],
+    [
+      'a name twice',
+      `${head}${vips}${masters}  - { name: masters, role: upstream, address: 10.0.1.1, asn: 65001 }\n`,
+      'is there twice',
+    ],
+    [
+      'a VIP twice',
+      `${head}vips: [{ address: 10.0.0.100 }, { address: 10.0.0.100 }]\n${masters}`,
+      'is there twice',
+    ],
+    [
+      'a VIP of a family without masters',
+      `${head}vips: [{ address: "fd00::1" }]\n${masters}`,
+      'has no master of its address family',
+    ],
+    ['an unknown key', `${head}${vips}${masters}bfd: {}\n`, 'is not a known key'],
+    [
+      'the protocol number of zebra',
+      `${head}${vips}${masters}dataplane: { protocol: 186 }\n`,
+      'another routing daemon',
+    ],
+    ['a duration without unit', `${head}${vips}${masters}pool: { evictAfter: 15 }\n`, 'evictAfter'],
+  ])('refuses %s, with file, line and column', (_, text, message) => {
+    const error = refused(text);
+    expect(error).toContain(message);
+    expect(error).toMatch(/^router\.yaml:\d+:\d+: /);
+  });
+});

@@ -23,21 +23,22 @@ export function errnoText(code: number): string {
   return text === undefined || text.startsWith('Unknown system error') ? errnoName(code) : text;
 }
 
-/** A system call that failed. */
+/** A system call that failed, with the fields of Node's own errors of system calls. */
 export class SystemCallError extends Error {
   override readonly name = 'SystemCallError';
   /** For example `ENOENT`. */
-  readonly errno: string;
-  /** The positive error number. */
-  readonly code: number;
+  readonly code: string;
+  /** The number as Node gives it: negative. */
+  readonly errno: number;
   /** The call, and for a socket option the option: `setsockopt(TCP_MD5SIG)`. */
   readonly syscall: string;
 
-  constructor(syscall: string, code: number, detail?: string) {
-    const errno = errnoName(code);
-    super(`${syscall}: ${errno}: ${errnoText(code)}${detail === undefined ? '' : ` (${detail})`}`);
+  /** @param number positive, as errno(3) has it */
+  constructor(syscall: string, number: number) {
+    const code = errnoName(number);
+    super(`${syscall}: ${code}: ${errnoText(number)}`);
     this.syscall = syscall;
     this.code = code;
-    this.errno = errno;
+    this.errno = -number;
   }
 }

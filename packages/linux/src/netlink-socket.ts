@@ -157,10 +157,10 @@ export class NetlinkSocket {
       return call();
     } catch (error) {
       if (!(error instanceof SystemCallError)) throw error;
-      if (error.code === EAGAIN) {
+      if (error.errno === -EAGAIN) {
         throw new NetlinkError(request, ETIMEDOUT, `no answer from the kernel in ${receiveTimeoutSeconds} s`);
       }
-      throw new NetlinkError(request, error.code);
+      throw new NetlinkError(request, -error.errno);
     }
   }
 }

@@ -16,8 +16,14 @@ export class NftablesError extends Error {
   /** What nft printed, or what happened to it. */
   readonly text: string;
 
-  constructor(reason: NftablesFailure, text: string, options?: ErrorOptions) {
-    super(reason === 'refused' ? `nft refused: ${text}` : text, options);
+  constructor(
+    reason: NftablesFailure,
+    text: string,
+    options: ErrorOptions & { readonly request?: string } = {},
+  ) {
+    const { request, ...rest } = options;
+    const what = request === undefined ? '' : ` [${request}]`;
+    super(reason === 'refused' ? `nft refused${what}: ${text}` : text, rest);
     this.reason = reason;
     this.text = text;
   }

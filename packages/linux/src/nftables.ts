@@ -36,7 +36,13 @@ export class Nftables {
 
   /** Applies all commands in one transaction: all of them, or none. @throws NftablesError */
   async apply(commands: readonly NftCommand[]): Promise<void> {
-    await this.#run(['-j', '-f', '-'], JSON.stringify({ nftables: commands }));
+    try {
+      await this.#run(['-j', '-f', '-'], JSON.stringify({ nftables: commands }));
+    } catch (error) {
+      // nft says where in a file the fault is, but not where in JSON.
+      if (!(error instanceof NftablesError) || error.reason !== 'refused') throw error;
+      throw new NftablesError('refused', error.text, { cause: error, request: describe(commands) });
+    }
   }
 
   /** The objects of a table, the table itself included; undefined when there is none. @throws NftablesError */
@@ -61,6 +67,27 @@ export class Nftables {
     this.#last = run.catch(() => {});
     return run;
   }
+}
+
+const describedCommands = 8;
+
+/** `add table inet bgp-lb; delete chain inet bgp-lb forward`. */
+function describe(commands: readonly NftCommand[]): string {
+  const words = commands
+    .slice(0, describedCommands)
+    .flatMap((command) =>
+      Object.entries(command).flatMap(([verb, object]) =>
+        Object.entries(object).map(([kind, fields]) => [verb, kind, ...nameOf(fields)].join(' ')),
+      ),
+    );
+  const left = commands.length - describedCommands;
+  return words.join('; ') + (left > 0 ? `; and ${left} more` : '');
+}
+
+function nameOf(fields: unknown): string[] {
+  if (!isObject(fields)) return [];
+  const { family, table, chain, name } = fields;
+  return [family, table, chain, name].filter((word) => typeof word === 'string');
 }
 
 function isAbsent(error: unknown): boolean {

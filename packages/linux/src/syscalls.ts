@@ -52,8 +52,8 @@ function checked(syscall: string, call: () => number): number {
   for (;;) {
     const result = call();
     if (result !== -1) return result;
-    const code = koffi.errno();
-    if (code !== EINTR) throw new SystemCallError(syscall, code);
+    const number = koffi.errno();
+    if (number !== EINTR) throw new SystemCallError(syscall, number);
   }
 }
 

@@ -1,5 +1,5 @@
 /** Kernel settings in /proc/sys (sysctl(8)). */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = '/proc/sys';
@@ -32,10 +32,12 @@ function errnoOf(cause: unknown): string {
  * @param name with dots, or with slashes as sysctl(8) takes them; a dot inside an interface name is understood in
  *   both (`net.ipv4.conf.eth0.100.rp_filter`, `net/ipv4/conf/eth0.100/rp_filter`)
  * @throws SysctlError
+ * @throws RangeError for a name that leaves /proc/sys
  */
 export function readSysctl(name: string): string {
+  const path = sysctlPath(name);
   try {
-    return readFileSync(sysctlPath(name), 'utf8').trimEnd();
+    return readFileSync(path, 'utf8').trimEnd();
   } catch (error) {
     throw new SysctlError('read', name, error);
   }
@@ -43,9 +45,15 @@ export function readSysctl(name: string): string {
 
 /** Writes a setting. @throws SysctlError */
 export function writeSysctl(name: string, value: string | number): void {
+  const path = sysctlPath(name);
   try {
-    // O_WRONLY without O_CREAT: a missing setting is ENOENT, not EACCES.
-    writeFileSync(sysctlPath(name), `${value}\n`, { flag: 'r+' });
+    // Without O_CREAT a missing setting is ENOENT, not EACCES; without O_RDWR a write-only one can be written.
+    const fd = openSync(path, constants.O_WRONLY);
+    try {
+      writeSync(fd, `${value}\n`);
+    } finally {
+      closeSync(fd);
+    }
   } catch (error) {
     throw new SysctlError('write', name, error, String(value));
   }

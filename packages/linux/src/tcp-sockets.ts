@@ -3,6 +3,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { familyOf, ipVersion, withoutZone } from './internet-address.ts';
 import { type SocketVersion, socketAddress } from './socket-address.ts';
 import { Ipv6Option, Level, SocketOption, SocketType } from './socket-constants.ts';
+import { descriptorOf } from './socket-descriptor.ts';
 import { bind, close, setSocketOption, socket } from './syscalls.ts';
 import { openTcpSocket } from './tcp-socket.ts';
 import {
@@ -65,8 +66,10 @@ const ipv4WildcardPorts = new Set<number>();
  *
  * - `open` makes an unconnected socket; the caller calls connect(port, literal address).
  * - `listen` makes a listener whose SYN-ACKs leave with TTL 255, so that neighbours with GTSM hear them.
- * - `accepted` sets a neighbour's options on an accepted connection, before anything is read or written. With a
- *   password it holds the connection to the key, also when the listener had none for the peer.
+ * - `accepted` sets a neighbour's options on an accepted connection; call it before anything is read or written. With
+ *   a password it holds the connection to the key from then on, also when the listener had none for the peer.
+ *   What the peer sent between its handshake and this call was not checked against TTL and such a late key: set keys
+ *   on the listener first.
  */
 export const linuxSockets: LinuxSockets = {
   open(remoteAddress, options) {
@@ -157,17 +160,4 @@ class Listener implements LinuxListeningSocket {
     if (this.#server.listening) this.#server.close();
     return Promise.resolve();
   }
-}
-
-/**
- * The descriptor of a connected socket. Node has no public way to it: `_handle.fd` has been there since its first
- * releases, and is checked here.
- */
-function descriptorOf(connected: Socket): number {
-  const handle: unknown = Reflect.get(connected, '_handle');
-  const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined;
-  if (typeof fd !== 'number' || fd < 0) {
-    throw new Error('the accepted connection has no file descriptor: it is closed, or not a TCP socket');
-  }
-  return fd;
 }

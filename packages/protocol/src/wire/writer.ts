@@ -15,7 +15,7 @@ export class Writer {
     return this.#length;
   }
 
-  /** Makes room for `size` octets and returns where they start. */
+  /** Makes room for `size` octets and returns where they start. May replace the buffer and its view: read them after it. */
   #reserve(size: number): number {
     const at = this.#length;
     if (at + size > this.#bytes.length) {
@@ -29,15 +29,18 @@ export class Writer {
   }
 
   u8(value: number): void {
-    this.#view.setUint8(this.#reserve(1), checked(value, 0xff));
+    const at = this.#reserve(1);
+    this.#view.setUint8(at, checked(value, 0xff));
   }
 
   u16(value: number): void {
-    this.#view.setUint16(this.#reserve(2), checked(value, 0xffff));
+    const at = this.#reserve(2);
+    this.#view.setUint16(at, checked(value, 0xffff));
   }
 
   u32(value: number): void {
-    this.#view.setUint32(this.#reserve(4), checked(value, 0xffffffff));
+    const at = this.#reserve(4);
+    this.#view.setUint32(at, checked(value, 0xffffffff));
   }
 
   bytes(value: Uint8Array, length: number = value.length): void {

@@ -65,6 +65,12 @@ export class ApiServer {
     else await this.#open();
   }
 
+  /** The port that is open; undefined while it is closed. With `port: 0` the kernel chooses it. */
+  get port(): number | undefined {
+    const address = this.#server?.address();
+    return typeof address === 'object' ? address?.port : undefined;
+  }
+
   /** What tests look at. */
   state(): ApiServerState {
     return {

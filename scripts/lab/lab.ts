@@ -60,6 +60,7 @@ const defaultKubeadm: KubeadmTimes = {
   settleTime: 500,
   discoveryTimeout: 300_000,
   controlPlaneTimeout: 240_000,
+  requestTimeout: 10_000,
   retryInterval: 200,
 };
 

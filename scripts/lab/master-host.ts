@@ -36,7 +36,13 @@ export interface SpeakerStatus {
 /** Times and behaviour of the simulated kubeadm that a lab sets for all its masters. */
 export type KubeadmTimes = Pick<
   KubeadmConfig,
-  'profile' | 'phaseTime' | 'settleTime' | 'discoveryTimeout' | 'controlPlaneTimeout' | 'retryInterval'
+  | 'profile'
+  | 'phaseTime'
+  | 'settleTime'
+  | 'discoveryTimeout'
+  | 'controlPlaneTimeout'
+  | 'requestTimeout'
+  | 'retryInterval'
 >;
 
 /** What a master is configured with beyond its addresses. */

@@ -1,5 +1,5 @@
 /** The upstream router: gateway of masters and client, with a static route to the VIP or with FRR speaking BGP. */
-import { chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { localAsn, upstreamAsn, vipAddress } from './addresses.ts';
 import { Host, type HostPlan } from './host.ts';
 import type { HostProcess } from './host-process.ts';
@@ -60,9 +60,11 @@ export class UpstreamHost extends Host {
     };
     const zebraConfig = write('zebra.conf', `hostname ${this.name}\n`);
     const bgpConfig = write('bgpd.conf', this.#bgpConfig());
-    const zebra = this.#startDaemon('zebra', zebraConfig, []);
+    // Sockets of daemons that were killed would look like running ones.
+    for (const name of ['zserv.api', 'zebra.vty', 'bgpd.vty']) rmSync(`${folder}/${name}`, { force: true });
+    const zebra = this.#startDaemon('zebra', zebraConfig);
     await zebra.ready(() => existsSync(`${folder}/zserv.api`) && existsSync(`${folder}/zebra.vty`));
-    const bgpd = this.#startDaemon('bgpd', bgpConfig, []);
+    const bgpd = this.#startDaemon('bgpd', bgpConfig);
     await bgpd.ready(() => existsSync(`${folder}/bgpd.vty`));
     this.#daemons = [bgpd, zebra];
   }
@@ -73,13 +75,12 @@ export class UpstreamHost extends Host {
     this.#daemons = [];
   }
 
-  #startDaemon(name: string, configFile: string, extra: readonly string[]): HostProcess {
+  #startDaemon(name: string, configFile: string): HostProcess {
     const folder = this.path('frr');
     return this.spawn(name, [
       `${frrFolder}/${name}`,
       ...['-f', configFile, '-i', `${folder}/${name}.pid`, '-z', `${folder}/zserv.api`],
       ...['--vty_socket', folder, '-P', '0', '-u', 'frr', '-g', 'frr', '--log', 'stdout'],
-      ...extra,
     ]);
   }
 

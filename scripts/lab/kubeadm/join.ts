@@ -44,7 +44,12 @@ export async function join(config: KubeadmConfig): Promise<void> {
 
 /** Finds the CA by cluster-info from whoever answers, then asks again trusting only the CA whose key was pinned. */
 async function discover(config: KubeadmConfig): Promise<string> {
-  const target = { host: config.endpointAddress, port: config.endpointPort, ca: undefined };
+  const target = {
+    host: config.endpointAddress,
+    port: config.endpointPort,
+    ca: undefined,
+    timeout: config.requestTimeout,
+  };
   const times = { timeout: config.discoveryTimeout, retryInterval: config.retryInterval };
   const found = { ca: '' };
   await callUntil(

@@ -11,6 +11,8 @@ export interface ApiTarget {
   readonly port: number;
   /** The CA that must have signed the serving certificate; undefined asks without looking (discovery). */
   readonly ca: string | undefined;
+  /** Milliseconds for a whole request. */
+  readonly timeout: number;
   readonly client?: { readonly certificate: string; readonly key: string };
 }
 
@@ -20,21 +22,21 @@ export interface ApiAnswer {
   readonly body: JsonObject | string;
 }
 
-/** One request, at most 10 s long, as kubeadm has it. */
+/** One request. */
 export function callApi(
   target: ApiTarget,
   method: string,
   path: string,
   body?: JsonObject,
 ): Promise<ApiAnswer> {
-  const { host, port, ca, client } = target;
+  const { host, port, ca, client, timeout } = target;
   const url = `https://${host}:${port}${path}`;
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void =>
       reject(new Error(`${method} "${url}": ${error.message}`, { cause: error }));
     const outgoing = request(
       {
-        ...{ host, port, method, path, agent: false, signal: AbortSignal.timeout(10_000) },
+        ...{ host, port, method, path, agent: false, signal: AbortSignal.timeout(timeout) },
         ...(ca === undefined ? { rejectUnauthorized: false } : { ca }),
         ...(client === undefined ? {} : { cert: client.certificate, key: client.key }),
         ...(body === undefined ? {} : { headers: { 'content-type': contentType(method) } }),

@@ -26,6 +26,8 @@ export interface KubeadmConfig {
   readonly discoveryTimeout: number;
   /** How long init waits for the control plane, and any later call for its answer. */
   readonly controlPlaneTimeout: number;
+  /** The limit of one request: kubeadm's is 10 s. */
+  readonly requestTimeout: number;
   /** How long it waits before it tries again. */
   readonly retryInterval: number;
   /** For join: stands for the bootstrap token and the certificate key; a folder with admin.crt and admin.key. */

@@ -52,6 +52,7 @@ export class PhaseRunner {
     return {
       host,
       port,
+      timeout: this.config.requestTimeout,
       ca: ca ?? readFileSync(`${this.pkiFolder}/ca.crt`, 'utf8'),
       client: {
         certificate: readFileSync(`${folder}/admin.crt`, 'utf8'),

@@ -34,6 +34,8 @@ class World {
   readonly #bound: [Map<Role, Link>, Map<Role, Link>] = [new Map(), new Map()];
   /** ConnectRetry and IdleHold of each side. */
   readonly #waits: [Map<string, PeerInput>, Map<string, PeerInput>] = [new Map(), new Map()];
+  /** Connections that were dialled. */
+  dialled = 0;
   #now = 0;
 
   constructor(ids: readonly [string, string]) {
@@ -150,6 +152,7 @@ class World {
       fresh.isOpen[side] = true;
       fresh.toward[side].push('connected');
       fresh.toward[other].push('incoming');
+      this.dialled += 1;
       this.#links.push(fresh);
       this.#bound[side].set('active', fresh);
     }
@@ -176,7 +179,8 @@ class World {
 }
 
 describe('two peers that connect to each other at the same time', () => {
-  it('end with exactly one session, whatever the order in which things arrive', () => {
+  it('end with exactly one session, whatever the order in which things arrive, and mostly in the first round', () => {
+    let manyDialled = 0;
     fc.assert(
       fc.property(
         fc.constantFrom(
@@ -195,9 +199,13 @@ describe('two peers that connect to each other at the same time', () => {
             world.turn(choice);
           }
           expect(world.isSettled).toBe(true);
+          if (world.dialled > 5) manyDialled += 1;
         },
       ),
       { numRuns: 1000 },
     );
+    // Two sides that decide differently get there too, by retries: in more than a tenth of the runs. Those that agree
+    // need them in a hundredth, when a connection arrives just as the other one is established.
+    expect(manyDialled).toBeLessThan(40);
   });
 });

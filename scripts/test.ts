@@ -6,7 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import type { TestReport } from '../test/reporter.ts';
+import type { TestReport } from './test-report.ts';
 
 interface Optional {
   readonly id: string;

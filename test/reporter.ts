@@ -1,14 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import type { Reporter, TestCase, TestModule, TestRunEndReason } from 'vitest/node';
-
-/** What a run of vitest leaves for `scripts/test.ts`, as JSON in the file that BGP_LB_TEST_REPORT names. */
-export interface TestReport {
-  readonly passed: number;
-  readonly failed: readonly string[];
-  readonly skipped: readonly { readonly name: string; readonly note: string }[];
-  /** Errors outside any test: a file that does not load, an unhandled rejection. */
-  readonly errors: readonly string[];
-}
+import type { TestReport } from '../scripts/test-report.ts';
 
 /** Counts tests by outcome and keeps the note of each skip. */
 export default class CountingReporter implements Reporter {

@@ -8,6 +8,7 @@ import {
   type Node,
   type Pair,
   parseDocument,
+  visit,
 } from 'yaml';
 import type { Diagnostic, Origin } from './diagnostic.ts';
 
@@ -16,6 +17,9 @@ export const MAX_CONFIG_SIZE: number = 256 * 1024;
 
 /** Aliases may multiply what a document stands for; more than this is an attack or a mistake. */
 const MAX_ALIASES = 64;
+
+/** Uses of aliases in a document, expanded or not. */
+const MAX_ALIAS_USES = 1024;
 
 const PARSE_OPTIONS = {
   version: '1.2',
@@ -42,6 +46,7 @@ export class YamlSource {
     for (const fault of [...this.#document.errors, ...this.#document.warnings]) {
       this.#problem(fault.pos[0], yamlMessage(fault.code, fault.message));
     }
+    this.#findLooseAliases();
     if (this.#problems.length === 0) this.#expand();
   }
 
@@ -69,12 +74,30 @@ export class YamlSource {
     }
   }
 
+  /** The composer leaves aliases without an anchor for later; here is the last chance to say where they stand. */
+  #findLooseAliases(): void {
+    let count = 0;
+    visit(this.#document, {
+      Alias: (_, alias) => {
+        count += 1;
+        // Resolving one costs a walk through the document.
+        if (count > MAX_ALIAS_USES) {
+          this.#problem(0, `has more than ${MAX_ALIAS_USES} uses of aliases`);
+          return visit.BREAK;
+        }
+        if (alias.resolve(this.#document) !== undefined) return undefined;
+        this.#problem(alias.range?.[0] ?? 0, `is not valid YAML: there is no anchor &${alias.source}`);
+        return undefined;
+      },
+    });
+  }
+
   #expand(): void {
     try {
       this.#value = this.#document.toJS({ maxAliasCount: MAX_ALIASES });
     } catch (error) {
       const isBomb = error instanceof ReferenceError;
-      this.#problem(0, isBomb ? `has more than ${MAX_ALIASES} uses of aliases` : 'is nested too deeply');
+      this.#problem(0, isBomb ? `has aliases that multiply beyond ${MAX_ALIASES}` : 'is nested too deeply');
     }
   }
 

@@ -27,6 +27,10 @@ export interface ControlServerOptions {
   readonly maxConnections?: number;
   /** Event streams in all; 16 by default. */
   readonly maxStreams?: number;
+  /** How long the headers of a request may take, in milliseconds; 5000 by default. */
+  readonly headersTimeoutMs?: number;
+  /** How long a whole request may take to arrive; 10000 by default. */
+  readonly requestTimeoutMs?: number;
 }
 
 const HEADERS_TIMEOUT_MS = 5000;
@@ -96,12 +100,13 @@ export class ControlServer {
   }
 
   #create(isLocal: boolean): Server {
+    const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = this.#options;
     const server = createServer(
       {
         maxHeaderSize: MAX_HEADER_SIZE,
-        headersTimeout: HEADERS_TIMEOUT_MS,
-        requestTimeout: REQUEST_TIMEOUT_MS,
-        connectionsCheckingInterval: 1000,
+        headersTimeout: headersTimeoutMs,
+        requestTimeout: requestTimeoutMs,
+        connectionsCheckingInterval: Math.min(1000, headersTimeoutMs),
         keepAliveTimeout: 5000,
         requireHostHeader: !isLocal,
       },
@@ -176,6 +181,11 @@ export class ControlServer {
   }
 
   #fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+    if (request.destroyed && !request.complete) {
+      // The client went away within its request: nobody is left to answer, and it is no fault of ours.
+      response.destroy();
+      return;
+    }
     const known = error instanceof ControlError;
     if (!known) {
       const what = { err: error, method: request.method, url: request.url?.slice(0, 256) };

@@ -8,7 +8,8 @@ export const MAX_BODY_SIZE: number = 64 * 1024;
 export async function readJsonBody(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of request) {
+  // The connection must live on for the refusal to be sent.
+  for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
     size += bytes.length;
     if (size > MAX_BODY_SIZE) throw new ControlError(413, `the body is larger than ${MAX_BODY_SIZE} octets`);

@@ -129,7 +129,7 @@ const unknownAttributes = fc.uniqueArray(
 );
 
 /** Attributes of a route of `family`, with all that is mandatory in `context`. */
-export function attributesFor(context: CodecContext): fc.Arbitrary<PathAttributes> {
+function attributesFor(context: CodecContext): fc.Arbitrary<PathAttributes> {
   const internal = context.isInternal;
   return plain({
     origin: fc.constantFrom(0 as const, 1 as const, 2 as const),
@@ -204,7 +204,7 @@ function mpWithdrawals(context: CodecContext): fc.Arbitrary<UpdateMessage> {
 }
 
 /** Every kind of UPDATE that we may send on a session, End-of-RIB markers included. */
-export function updates(context: CodecContext): fc.Arbitrary<UpdateMessage> {
+function updates(context: CodecContext): fc.Arbitrary<UpdateMessage> {
   return fc.oneof(
     announcements(context),
     withdrawals(context),
@@ -215,7 +215,7 @@ export function updates(context: CodecContext): fc.Arbitrary<UpdateMessage> {
 
 const afiSafi: fc.Arbitrary<AfiSafi> = plain({ afi: u16, safi: u8 });
 
-export const capabilities: fc.Arbitrary<Capability> = fc.oneof(
+const capabilities: fc.Arbitrary<Capability> = fc.oneof(
   afiSafi.map((family) => ({ name: 'multiprotocol' as const, ...family })),
   fc.constantFrom(
     { name: 'route-refresh' as const },
@@ -246,7 +246,7 @@ export const capabilities: fc.Arbitrary<Capability> = fc.oneof(
   }),
 );
 
-export const opens: fc.Arbitrary<OpenMessage> = plain({
+const opens: fc.Arbitrary<OpenMessage> = plain({
   type: fc.constant('OPEN' as const),
   version: fc.constant(4),
   myAs: fc.integer({ min: 1, max: 0xffff }),
@@ -255,14 +255,14 @@ export const opens: fc.Arbitrary<OpenMessage> = plain({
   capabilities: fc.array(capabilities, { maxLength: 10 }),
 });
 
-export const notifications: fc.Arbitrary<NotificationMessage> = plain({
+const notifications: fc.Arbitrary<NotificationMessage> = plain({
   type: fc.constant('NOTIFICATION' as const),
   code: u8,
   subcode: u8,
   data: fc.uint8Array({ maxLength: 300 }),
 });
 
-export const routeRefreshes: fc.Arbitrary<RouteRefreshMessage> = plain({
+const routeRefreshes: fc.Arbitrary<RouteRefreshMessage> = plain({
   type: fc.constant('ROUTE-REFRESH' as const),
   afi: u16,
   safi: u8,

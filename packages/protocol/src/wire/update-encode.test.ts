@@ -45,6 +45,10 @@ describe('UPDATE, sent', () => {
 
   it('puts MP_REACH_NLRI first and leaves NEXT_HOP out (RFC 7606 section 5.1, RFC 4760 section 3)', () => {
     const mpReach = { family: ipv6Unicast, nextHop, nlri: [entry('2001:db8::/32')] };
+    const withoutNextHop = { ...attributes, nextHop: undefined };
+    expect(body({ ...none, attributes: withoutNextHop, mpReach })).toBe(
+      body({ ...none, attributes, mpReach }),
+    );
     expect(body({ ...none, attributes, mpReach })).toBe(
       '00000034800e2a00020120' +
         '20010db8000000000000000000000001fe80000000000000000000000000000100' +

@@ -7,7 +7,7 @@ import type { Reader } from '../reader.ts';
 import type { Writer } from '../writer.ts';
 
 /** Segments hold at most 255 AS numbers: the count is one octet (RFC 4271 section 4.3). */
-export const MAX_SEGMENT_LENGTH = 255;
+const MAX_SEGMENT_LENGTH = 255;
 
 /**
  * Reads segments to the end of the reader, as AS_PATH and AS4_PATH both have them:

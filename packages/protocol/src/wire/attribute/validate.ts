@@ -56,7 +56,7 @@ function checkHost(code: number, address: IpAddress | undefined, faults: Faults)
 }
 
 /** False for "this network", loopback, multicast, class E and broadcast (RFC 6890), and their like in IPv6. */
-export function isHostAddress({ version, bytes }: IpAddress): boolean {
+function isHostAddress({ version, bytes }: IpAddress): boolean {
   const first = bytes[0] ?? 0;
   if (version === 4) return first !== 0 && first !== 127 && first < 224;
   if (first === 0xff) return false;

@@ -94,6 +94,12 @@ export class ClientHost extends Host {
     await this.#call('closeAll', {});
   }
 
+  /** Ends the client program and with it all its connections. */
+  async stop(): Promise<void> {
+    this.#process?.pipes.input.end();
+    await this.#process?.exited;
+  }
+
   #target(options: TargetOptions): ClientTarget {
     return { host: vipAddress, port: this.#port, caFile: this.#caFile, ...options };
   }

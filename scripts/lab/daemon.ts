@@ -1,7 +1,7 @@
 /** One of our daemons on a lab host: its configuration file, its process, its control socket. */
 import { existsSync, writeFileSync } from 'node:fs';
 import type { Host } from './host.ts';
-import type { HostProcess, ProcessExit } from './host-process.ts';
+import { type HostProcess, lessOurVariables, type ProcessExit } from './host-process.ts';
 import { inNamespace } from './network-namespace.ts';
 import type { JsonObject } from './object-store.ts';
 import { type CommandResult, tryCommand } from './run-command.ts';
@@ -68,7 +68,10 @@ export class Daemon<Status> {
   /** Runs another of its commands (`status`, `prepare`, `check-config`) to the end, with the same configuration. */
   command(args: readonly string[]): Promise<CommandResult> {
     const argv = [process.execPath, this.#options.program, ...args, '--config', this.configFile];
-    return tryCommand(inNamespace(this.#host.namespace, argv), { cwd: this.#host.folder });
+    return tryCommand(inNamespace(this.#host.namespace, argv), {
+      cwd: this.#host.folder,
+      env: lessOurVariables(process.env),
+    });
   }
 
   /** SIGTERM, and what its end was. */

@@ -5,6 +5,11 @@ import type { Readable, Writable } from 'node:stream';
 import { inNamespace } from './network-namespace.ts';
 import { waitUntil } from './wait-until.ts';
 
+/** The environment without BGP_LB_...: a daemon takes those for its configuration, and the shell's are not meant for it. */
+export function lessOurVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('BGP_LB_')));
+}
+
 /** How a process ended. */
 export interface ProcessExit {
   /** Undefined when a signal ended it. */
@@ -38,7 +43,7 @@ export class HostProcess {
     const [program = '', ...args] = inNamespace(namespace, argv);
     this.#child = spawn(program, args, {
       cwd: options.cwd,
-      env: options.env ?? process.env,
+      env: { ...lessOurVariables(process.env), ...options.env },
       detached: true,
       stdio: options.hasPipes ? ['pipe', 'pipe', log] : ['ignore', log, log],
     });

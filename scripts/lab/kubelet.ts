@@ -3,7 +3,7 @@
  * kubeadm calls it over a Unix socket where a real one would call systemctl, or write a manifest that inotify reports.
  * It restarts nothing: what ends in a test stays ended until the test starts it again.
  */
-import { existsSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import { serveUnix } from './unix-http.ts';
 
@@ -14,26 +14,39 @@ export interface StaticPod {
   start(): Promise<unknown>;
 }
 
+/** Where a kubelet has its files. */
+export interface KubeletFiles {
+  readonly manifestFolder: string;
+  /** Pods that could not be started are told here, and nowhere else, as with a real one. */
+  readonly logFile: string;
+}
+
 /** The kubelet of one master. */
 export class Kubelet {
-  readonly #folder: string;
+  readonly #files: KubeletFiles;
   readonly #pods: readonly StaticPod[];
   readonly #running = new Set<StaticPod>();
   #server: Server | undefined;
   #isStarted = false;
 
-  constructor(manifestFolder: string, pods: readonly StaticPod[]) {
-    this.#folder = manifestFolder;
+  constructor(files: KubeletFiles, pods: readonly StaticPod[]) {
+    this.#files = files;
     this.#pods = pods;
   }
 
   /** Listens on the socket: `POST /start` is `systemctl start kubelet`, `POST /sync` a change in the folder. */
   async listen(socketPath: string): Promise<void> {
-    this.#server = await serveUnix(socketPath, async (_method, path) => {
-      if (path === '/start') this.#isStarted = true;
-      if (this.#isStarted) await this.#sync();
+    this.#server = await serveUnix(socketPath, (_method, path) => {
+      if (path === '/start') this.start();
+      else if (this.#isStarted) this.#sync();
     });
     this.#server.unref();
+  }
+
+  /** Starts the pods whose manifests are there, and from now on those that a sync finds. */
+  start(): void {
+    this.#isStarted = true;
+    this.#sync();
   }
 
   /** Forgets what runs, as a host that is switched off does. The socket is closed. */
@@ -44,12 +57,14 @@ export class Kubelet {
     this.#isStarted = false;
   }
 
-  async #sync(): Promise<void> {
+  #sync(): void {
     for (const pod of this.#pods) {
       if (this.#running.has(pod)) continue;
-      if (!pod.manifests.every((name) => existsSync(`${this.#folder}/${name}`))) continue;
+      if (!pod.manifests.every((name) => existsSync(`${this.#files.manifestFolder}/${name}`))) continue;
       this.#running.add(pod);
-      await pod.start();
+      pod.start().catch((error: unknown) => {
+        appendFileSync(this.#files.logFile, `${error instanceof Error ? error.stack : String(error)}\n`);
+      });
     }
   }
 }

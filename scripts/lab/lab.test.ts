@@ -145,7 +145,7 @@ describe('a lab', () => {
 
   it('outlives its owner when it is kept, until it is removed by name', async () => {
     const id = uniqueId('g');
-    const owner = await startOwner(id, 'lab.keep();');
+    const owner = await startOwner(id, 'await lab.keep();');
     owner.kill('SIGKILL');
     await new Promise((resolve) => owner.once('exit', resolve));
     const other = await Lab.create({ id: uniqueId('h'), masters: 1 });

@@ -237,8 +237,12 @@ export class Lab {
     this.#releaseGuardian();
   }
 
-  /** Lets go of the lab: it runs on after this process until `Lab.remove(id)`, or a new lab of the same id. */
-  keep(): void {
+  /**
+   * Lets go of the lab: it runs on after this process until `Lab.remove(id)`, or a new lab of the same id.
+   * The client program ends, since it is led by this process.
+   */
+  async keep(): Promise<void> {
+    await this.client.stop();
     this.#record = { ...this.#record, isKept: true };
     updateRecord(this.#record);
     this.#releaseGuardian();

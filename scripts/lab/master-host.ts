@@ -77,7 +77,11 @@ export class MasterHost extends Host {
     super(plan, labSwitch);
     this.#settings = settings;
     this.speaker = new Daemon<SpeakerStatus>(this, { name: 'speaker', program: settings.program });
-    this.#kubelet = new Kubelet(this.path('kubernetes/manifests'), [
+    const files = {
+      manifestFolder: this.path('kubernetes/manifests'),
+      logFile: this.path('log/kubelet.log'),
+    };
+    this.#kubelet = new Kubelet(files, [
       { manifests: [speakerManifest], start: async () => this.speaker.spawn() },
       {
         manifests: [manifestNames.apiServer, manifestNames.etcd],
@@ -299,6 +303,11 @@ export class MasterHost extends Host {
       ...['sh', '-c', '"$1" "$2" "$3" --config "$4" && touch "$5"', 'cloud-init'],
       ...[process.execPath, programFile('./kubeadm/main.ts'), command, file, this.markerFile],
     ]);
+  }
+
+  /** Starts the kubelet, and with it the pods that have manifests: what a joined machine does by itself when it boots. */
+  startKubelet(): void {
+    this.#kubelet.start();
   }
 
   /** Whether the VIP is on this machine's `lo`. */

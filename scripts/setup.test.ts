@@ -1,0 +1,69 @@
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CommandResult, runCommand, tryCommand } from './lab/run-command.ts';
+
+const script = fileURLToPath(new URL('./setup.sh', import.meta.url));
+
+/** A checkout with nothing but the script and its npm packages up to date, and a Node of the given version. */
+describe('setup.sh', () => {
+  let root: string;
+
+  beforeEach(async () => {
+    root = mkdtempSync(`${tmpdir()}/bgplb-setup-`);
+    chmodSync(root, 0o755);
+    mkdirSync(`${root}/scripts`);
+    mkdirSync(`${root}/node_modules/.bin`, { recursive: true });
+    copyFileSync(script, `${root}/scripts/setup.sh`);
+    writeFileSync(`${root}/package-lock.json`, '{}\n');
+    const checksum = await runCommand(['sh', '-c', `cksum <"${root}/package-lock.json"`]);
+    writeFileSync(`${root}/node_modules/.bgp-lb-setup`, checksum);
+    setNodeVersion('v24.1.0');
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  function setNodeVersion(version: string): void {
+    writeFileSync(`${root}/node_modules/.bin/node`, `#!/bin/sh\necho ${version}\n`);
+    chmodSync(`${root}/node_modules/.bin/node`, 0o755);
+  }
+
+  /** Runs it where some programs are missing, as a user who cannot install them. */
+  function runWithout(programs: readonly string[], purpose: string): Promise<CommandResult> {
+    const hide = programs.map((program) => `mount --bind /dev/null "$(command -v ${program})"`);
+    const run = `exec setpriv --reuid 65534 --regid 65534 --clear-groups sh ${root}/scripts/setup.sh ${purpose}`;
+    return tryCommand(['unshare', '--mount', 'sh', '-e', '-c', [...hide, run].join('\n')]);
+  }
+
+  it('exits with 2 for another purpose than demo and test', async () => {
+    expect(await tryCommand(['sh', script, 'both'])).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'setup: usage: setup.sh demo|test\n',
+    });
+  });
+
+  it('names exactly the packages that it cannot install, and exits with 2', async () => {
+    expect(await runWithout(['nft', 'openssl'], 'demo')).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: 'setup: missing Debian packages: nftables openssl (installing them needs root)\n',
+    });
+  });
+
+  it('asks for the BGP peers only for the tests', async () => {
+    expect((await runWithout(['bird'], 'test')).stderr).toMatch(/missing Debian packages: (frr )?bird2 /);
+    expect((await runWithout(['bird'], 'demo')).stderr).not.toContain('bird2');
+  });
+
+  it('takes Node 22.19 and refuses 22.18 and 20', async () => {
+    for (const old of ['v20.20.2', 'v22.18.0']) {
+      setNodeVersion(old);
+      const result = await runWithout(['nft'], 'demo');
+      expect(result.code).toBe(2);
+      expect(result.stderr).toContain(`Node.js 22.19 or later (found: ${old})`);
+    }
+    setNodeVersion('v22.19.0');
+    expect((await runWithout(['nft'], 'demo')).stderr).toContain('nftables');
+  });
+});

@@ -4,19 +4,23 @@ import { afterProbe, type Readiness, unknownReadiness } from './readiness.ts';
 
 const thresholds = { rise: 2, fall: 3 };
 
-const ok: ProbeResult = { kind: 'ok', status: 200, tookMs: 1, detail: '200' };
-const red: ProbeResult = { kind: 'status', status: 500, failing: ['etcd'], tookMs: 1, detail: '500: etcd' };
-const shutdown: ProbeResult = {
+function result(fields: Omit<ProbeResult, 'isVerified' | 'warnings'>): ProbeResult {
+  return { isVerified: true, warnings: [], ...fields };
+}
+
+const ok = result({ kind: 'ok', status: 200, tookMs: 1, detail: '200' });
+const red = result({ kind: 'status', status: 500, failing: ['etcd'], tookMs: 1, detail: '500: etcd' });
+const shutdown = result({
   kind: 'status',
   status: 500,
   failing: ['etcd', 'shutdown'],
   tookMs: 1,
   detail: '500',
-};
-const forbidden: ProbeResult = { kind: 'unauthorized', status: 403, tookMs: 1, detail: '403' };
-const slow: ProbeResult = { kind: 'timeout', tookMs: 1000, detail: 'no answer in 1 s' };
-const refused: ProbeResult = { kind: 'refused', tookMs: 1, detail: 'ECONNREFUSED' };
-const otherCa: ProbeResult = { kind: 'tls', tookMs: 1, detail: 'unable to verify the first certificate' };
+});
+const forbidden = result({ kind: 'unauthorized', status: 403, tookMs: 1, detail: '403' });
+const slow = result({ kind: 'timeout', tookMs: 1000, detail: 'no answer in 1 s' });
+const refused = result({ kind: 'refused', tookMs: 1, detail: 'ECONNREFUSED' });
+const otherCa = result({ kind: 'tls', tookMs: 1, detail: 'unable to verify the first certificate' });
 
 function after(...results: readonly ProbeResult[]): Readiness {
   return results.reduce((before, result) => afterProbe(before, result, thresholds), unknownReadiness);

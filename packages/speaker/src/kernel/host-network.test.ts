@@ -47,7 +47,9 @@ async function serve(): Promise<void> {
 
 /** The VIP's entry of `ip address show dev lo`. */
 function leaseOf(vip: string): Record<string, unknown> | undefined {
-  const [lo] = JSON.parse(master.ip('-json', 'address', 'show', 'dev', 'lo')) as [{ addr_info: Record<string, unknown>[] }];
+  const [lo] = JSON.parse(master.ip('-json', 'address', 'show', 'dev', 'lo')) as [
+    { addr_info: Record<string, unknown>[] },
+  ];
   return lo.addr_info.find((entry) => entry['local'] === vip);
 }
 

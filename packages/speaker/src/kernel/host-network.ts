@@ -97,7 +97,8 @@ export class HostNetwork {
     for (const { index, name } of arpLinks(routes.links(), routes.addresses())) {
       const { arpIgnore = 0, arpAnnounce = 0 } = routes.linkIpv4Conf(index);
       if (arpIgnore >= 1 && arpAnnounce >= 2) continue;
-      if (this.#arpSettled.has(index)) this.#report('arp', [`set arp_ignore and arp_announce of ${name} again`]);
+      if (this.#arpSettled.has(index))
+        this.#report('arp', [`set arp_ignore and arp_announce of ${name} again`]);
       this.#arpSettled.add(index);
       routes.setLinkIpv4Conf(index, {
         arpIgnore: Math.max(1, arpIgnore),

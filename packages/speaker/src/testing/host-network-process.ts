@@ -6,7 +6,9 @@ import { createInterface } from 'node:readline';
 import { Nftables, RouteSocket } from '@bgp-lb/linux';
 import { HostNetwork } from '../kernel/host-network.ts';
 
-const vips: readonly { address: string; port: number; machinePort: number }[] = JSON.parse(process.argv[2] ?? '[]');
+const vips: readonly { address: string; port: number; machinePort: number }[] = JSON.parse(
+  process.argv[2] ?? '[]',
+);
 
 function say(message: object): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
@@ -23,7 +25,8 @@ const network = new HostNetwork({
 
 createInterface({ input: process.stdin }).on('line', (line) => {
   const message: { bound?: string[]; pass?: 'full' } = JSON.parse(line);
-  const run = message.bound === undefined ? network.reconcile('full') : network.setBound(new Set(message.bound));
+  const run =
+    message.bound === undefined ? network.reconcile('full') : network.setBound(new Set(message.bound));
   run.then(
     () => say({ done: network.found().map(({ address }) => address), uplinks: network.uplinks }),
     (error: unknown) => say({ failed: String(error) }),

@@ -14,7 +14,10 @@ export class NetworkNamespace {
 
   /** Runs ip(8) in the namespace and returns what it printed. */
   ip(...args: string[]): string {
-    return execFileSync('ip', ['-n', this.name, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+    return execFileSync('ip', ['-n', this.name, ...args], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
   }
 
   /** Runs a program in the namespace to its end and returns what it printed. Throws when it fails. */
@@ -104,5 +107,6 @@ export class LineProcess {
 
 /** The value of a key of a message, or `undefined`: for `LineProcess.next`. */
 export function field(name: string): (message: unknown) => unknown {
-  return (message) => (typeof message === 'object' && message !== null ? Reflect.get(message, name) : undefined);
+  return (message) =>
+    typeof message === 'object' && message !== null ? Reflect.get(message, name) : undefined;
 }

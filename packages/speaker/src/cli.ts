@@ -1,0 +1,130 @@
+import {
+  type Command,
+  type CommandContext,
+  controlRequest,
+  createLogger,
+  loadConfig,
+  render,
+  runCommandLine,
+  runDaemon,
+} from '@bgp-lb/daemon';
+import { speakerSchema } from './config/schema.ts';
+import { API_VERSION, KIND, type SpeakerConfig } from './config/speaker-config.ts';
+import { statusTables } from './status.ts';
+
+const VERSION = '0.1.0';
+const CONFIG_FILE = '/etc/bgp-lb/speaker.yaml';
+const SOCKET = '/run/bgp-lb/speaker.sock';
+const IMAGE = `bgp-lb-speaker:${VERSION}`;
+
+/** Milliseconds beyond the drain timeout that a stop may take. */
+const STOP_GRACE = 15_000;
+
+const roles = ['init', 'join'] as const;
+
+function load({ configFile, configFlags, env }: CommandContext): SpeakerConfig {
+  return loadConfig({
+    schema: speakerSchema,
+    file: configFile,
+    argv: configFlags,
+    env,
+    apiVersion: API_VERSION,
+    kind: KIND,
+  }).config;
+}
+
+const run: Command = {
+  syntax: 'run',
+  describe: 'Run the speaker in the foreground',
+  takesConfig: true,
+  async run(context) {
+    const config = load(context);
+    const logger = createLogger(config.log.level, { name: 'bgp-lb-speaker' });
+    // The daemon's parts are loaded only here: the other commands answer faster without them.
+    const { startSpeaker } = await import('./app.ts');
+    await runDaemon({
+      name: 'bgp-lb-speaker',
+      logger,
+      stopTimeoutMs: config.drain.timeout + STOP_GRACE,
+      start: () => startSpeaker({ config, logger, exit: (code) => process.exit(code) }),
+    });
+    return 0;
+  },
+};
+
+const checkConfig: Command = {
+  syntax: 'check-config',
+  describe: 'Check the configuration and say what is wrong with it',
+  takesConfig: true,
+  run(context) {
+    load(context);
+    context.write(`${context.configFile} is good\n`);
+    return 0;
+  },
+};
+
+const status: Command = {
+  syntax: 'status',
+  describe: 'Show the VIPs, what they depend on, and the sessions with the routers',
+  prints: true,
+  asksDaemon: true,
+  async run(context) {
+    context.print(await controlRequest(context.socket, 'GET', '/api/v1/status'), statusTables);
+    return 0;
+  },
+};
+
+const prepareCommand: Command = {
+  syntax: 'prepare',
+  describe:
+    'Before kubeadm: remove what an earlier life of this machine left (address, nft table, markers, proof of bootstrap)',
+  takesConfig: true,
+  prints: true,
+  options: {
+    role: {
+      type: 'string',
+      choices: roles,
+      requiresArg: true,
+      describe: 'What kubeadm is about to do here; overrides the configured role until the next prepare',
+    },
+  },
+  async run(context) {
+    const config = load(context);
+    const { prepareHost } = await import('./prepare-host.ts');
+    const done = await prepareHost(
+      config,
+      roles.find((role) => role === context.args['role']),
+    );
+    context.print(done.length === 0 ? ['nothing to remove'] : done, (lines) => ({
+      columns: ['done'],
+      rows: lines.map((line) => [line]),
+    }));
+    return 0;
+  },
+};
+
+const manifest: Command = {
+  syntax: 'manifest',
+  describe: 'Print the static pod that runs the speaker, as YAML',
+  takesConfig: true,
+  options: { image: { type: 'string', requiresArg: true, default: IMAGE, describe: 'container image' } },
+  async run(context) {
+    const config = load(context);
+    const { staticPod } = await import('./manifest.ts');
+    const image = String(context.args['image'] ?? IMAGE);
+    context.write(render(staticPod({ config, configFile: context.configFile, image }), 'yaml'));
+    return 0;
+  },
+};
+
+/** Runs `bgp-lb-speaker`. Resolves to the exit code: 0 good, 1 failed, 2 usage or configuration error. */
+export function speakerCommandLine(argv?: readonly string[]): Promise<number> {
+  return runCommandLine({
+    name: 'bgp-lb-speaker',
+    version: VERSION,
+    commands: [run, checkConfig, status, prepareCommand, manifest],
+    configFile: CONFIG_FILE,
+    socket: SOCKET,
+    ...(argv === undefined ? {} : { argv }),
+  });
+}

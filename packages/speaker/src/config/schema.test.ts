@@ -1,0 +1,124 @@
+import { ConfigError, loadConfig } from '@bgp-lb/daemon';
+import { describe, expect, it } from 'vitest';
+import { speakerSchema } from './schema.ts';
+import { API_VERSION, KIND, type SpeakerConfig } from './speaker-config.ts';
+
+const minimal = `apiVersion: ${API_VERSION}
+kind: ${KIND}
+role: join
+asn: 64512
+vips: [{ address: 10.0.0.100 }]
+routers: [{ address: 10.0.0.10, asn: 64512 }]
+`;
+
+function load(text: string): SpeakerConfig {
+  return loadConfig({
+    schema: speakerSchema,
+    file: 'speaker.yaml',
+    text,
+    apiVersion: API_VERSION,
+    kind: KIND,
+  }).config;
+}
+
+/** The text of the diagnostics of a faulty configuration. */
+function faults(text: string): string {
+  try {
+    load(text);
+  } catch (error) {
+    if (error instanceof ConfigError) return error.toString();
+    throw error;
+  }
+  return '';
+}
+
+describe('the configuration', () => {
+  it('is complete with a role, an AS, a VIP and a router', () => {
+    expect(load(minimal)).toEqual({
+      role: 'join',
+      asn: 64512,
+      vips: [{ address: '10.0.0.100', port: 6443, machinePort: 6443 }],
+      routers: [{ address: '10.0.0.10', port: 179, asn: 64512, holdTime: 9_000, ttlSecurityHops: 1 }],
+      apiServer: {
+        serverName: 'kubernetes',
+        caFile: '/etc/kubernetes/pki/ca.crt',
+        path: '/readyz',
+        interval: 200,
+        timeout: 1_000,
+        rise: 2,
+        fall: 3,
+      },
+      bootstrap: {
+        markers: ['/var/lib/bgp-lb/bootstrapped', '/run/cluster-api/bootstrap-success.complete'],
+        stateDir: '/var/lib/bgp-lb',
+        machineIdFile: '/etc/machine-id',
+      },
+      drain: { timeout: 60_000, file: '/run/bgp-lb/drain' },
+      stopMode: 'keep',
+      api: { socket: '/run/bgp-lb/speaker.sock', listen: { host: '127.0.0.1', port: 9475 } },
+      log: { level: 'info' },
+    });
+  });
+
+  it('names line, column, value and what is allowed', () => {
+    const text = faults(minimal.replace('role: join', 'role: master'));
+    expect(text).toContain('speaker.yaml:3:7: role:');
+    expect(text).toContain('"master"');
+    expect(text).toContain('init, join or cluster-api');
+  });
+
+  it.each([
+    [
+      'a VIP listed twice',
+      'vips: [{ address: 10.0.0.100 }]',
+      'vips: [{ address: 10.0.0.100 }, { address: 10.0.0.100 }]',
+      'is there twice',
+    ],
+    ['a router that is the VIP', 'address: 10.0.0.10,', 'address: 10.0.0.100,', 'is a VIP'],
+    [
+      'an IPv6 VIP without an IPv6 router',
+      'address: 10.0.0.100 }',
+      "address: '2001:db8::1' }",
+      'no router has one',
+    ],
+    [
+      'a loopback VIP',
+      'address: 10.0.0.100 }',
+      'address: 127.0.0.1 }',
+      'not an address that clients can use',
+    ],
+    [
+      'a node address that is the VIP',
+      'asn: 64512\nvips',
+      'asn: 64512\napiServer: { address: 10.0.0.100 }\nvips',
+      'is a VIP',
+    ],
+    ['a drain of no time', 'asn: 64512\nvips', 'asn: 64512\ndrain: { timeout: 0s }\nvips', 'is shorter than'],
+    [
+      'a marker beside the keys',
+      'asn: 64512\nvips',
+      'asn: 64512\nbootstrap: { markers: [/etc/kubernetes/done] }\nvips',
+      'folder with credentials',
+    ],
+    [
+      'VIPs with two API servers',
+      'vips: [{ address: 10.0.0.100 }]',
+      'vips: [{ address: 10.0.0.100 }, { address: 10.0.0.101, machinePort: 7443 }]',
+      'one API server is behind all of them',
+    ],
+    [
+      'an IPv6 node without a router id',
+      'asn: 64512\nvips',
+      "asn: 64512\napiServer: { address: '2001:db8::1' }\nvips",
+      'routerId: is required',
+    ],
+  ])('refuses %s', (_, found, replacement, message) => {
+    const text = minimal.replace(found, replacement);
+    expect(text).not.toBe(minimal);
+    expect(faults(text)).toContain(message);
+  });
+
+  it('refuses keys that it does not know, and suggests the nearest', () => {
+    expect(faults(`${minimal}stopmode: drain\n`)).toMatch(/stopmode: is not a known key.*stopMode\?/);
+  });
+});

@@ -1,0 +1,83 @@
+import { HttpsProbe, type ProbeResult } from '@bgp-lb/daemon';
+import type { Clock } from '@bgp-lb/protocol/node';
+import { afterProbe, type Readiness, type Thresholds, unknownReadiness } from './readiness.ts';
+
+export interface ApiServerWatchOptions extends Thresholds {
+  /** Node address and port of the API server. */
+  readonly address: string;
+  readonly port: number;
+  readonly serverName: string;
+  readonly path: string;
+  /** The text of ca.crt. Without one nothing is probed: an unverified answer would say nothing. */
+  readonly ca: () => string | undefined;
+  /** Milliseconds from the start of one probe to the start of the next. */
+  readonly interval: number;
+  /** Milliseconds. */
+  readonly timeout: number;
+  readonly clock: Clock;
+  readonly probed: (readiness: Readiness, result: ProbeResult) => void;
+}
+
+/** Probes the API server of this master for as long as the speaker runs, one probe at a time, on a kept connection. */
+export class ApiServerWatch {
+  readonly #options: ApiServerWatchOptions;
+  readonly #probe: HttpsProbe;
+  #readiness = unknownReadiness;
+  #cancel: (() => void) | undefined;
+  #isProbing = false;
+  #isWanted = false;
+  #isClosed = false;
+
+  constructor(options: ApiServerWatchOptions) {
+    this.#options = options;
+    const { address, port, serverName, path, ca, timeout } = options;
+    this.#probe = new HttpsProbe({
+      address,
+      port,
+      serverName,
+      path,
+      ca,
+      timeoutMs: timeout,
+      keepAlive: true,
+    });
+  }
+
+  get readiness(): Readiness {
+    return this.#readiness;
+  }
+
+  /** Probes at once, or once more right after the probe that runs. Then at the interval. */
+  probeNow(): void {
+    if (this.#isClosed) return;
+    if (this.#isProbing) {
+      this.#isWanted = true;
+      return;
+    }
+    this.#cancel?.();
+    void this.#run();
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancel?.();
+    this.#probe.close();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, interval, ca } = this.#options;
+    const started = clock.now();
+    this.#isProbing = true;
+    this.#isWanted = false;
+    if (ca() !== undefined) this.#take(await this.#probe.probe());
+    this.#isProbing = false;
+    if (this.#isClosed) return;
+    const wait = this.#isWanted ? 0 : Math.max(0, started + interval - clock.now());
+    this.#cancel = clock.after(wait, () => void this.#run());
+  }
+
+  #take(result: ProbeResult): void {
+    if (this.#isClosed) return;
+    this.#readiness = afterProbe(this.#readiness, result, this.#options);
+    this.#options.probed(this.#readiness, result);
+  }
+}

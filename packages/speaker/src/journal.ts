@@ -1,0 +1,80 @@
+import { EventLog, type Logger, type ProbeResult } from '@bgp-lb/daemon';
+import type { DownReason, Peer, PeerEvent } from '@bgp-lb/protocol/node';
+import type { Transition } from './lifecycle/lifecycle.ts';
+import { type MetricsSource, SpeakerMetrics } from './metrics.ts';
+import { prefixText } from './status.ts';
+
+const EVENTS_KEPT = 512;
+
+/** Where what happens is written down: log, events and counters, one line each. */
+export class Journal {
+  readonly events: EventLog = new EventLog({ capacity: EVENTS_KEPT });
+  readonly metrics: SpeakerMetrics;
+  readonly #logger: Logger;
+
+  constructor(logger: Logger, source: MetricsSource) {
+    this.#logger = logger;
+    this.metrics = new SpeakerMetrics(source);
+  }
+
+  vipMoved({ vip, from, to, reason }: Transition): void {
+    const prefix = prefixText(vip);
+    this.metrics.transitions.inc({ vip: prefix, from, to });
+    this.#record(
+      'vip-state',
+      { vip: prefix, from, to, reason },
+      `VIP ${prefix}: ${from} -> ${to}: ${reason}`,
+    );
+  }
+
+  bootstrapProven(detail: string): void {
+    this.#record('bootstrap-proven', { detail }, detail);
+  }
+
+  probed({ kind, tookMs }: ProbeResult): void {
+    this.metrics.probes.inc({ result: kind });
+    this.metrics.probeDuration.observe(tookMs / 1000);
+  }
+
+  kernelRepaired(object: string, what: string): void {
+    this.metrics.kernelRepairs.inc({ object });
+    this.#record('kernel-repaired', { object, what }, `kernel repaired: ${what}`);
+  }
+
+  kernelFailed(error: unknown): void {
+    this.metrics.kernelFailures.inc();
+    this.events.append('kernel-failed', { error: String(error) });
+    this.#logger.error({ err: error }, 'the kernel refused a change');
+  }
+
+  sessionEstablished({ address }: Peer): void {
+    this.#record('session-established', { router: address }, `BGP session with ${address} established`);
+  }
+
+  sessionLost({ address }: Peer, { kind, text }: DownReason): void {
+    this.metrics.sessionsLost.inc({ router: address, reason: kind });
+    this.#record(
+      'session-down',
+      { router: address, kind, text },
+      `BGP session with ${address} down: ${text}`,
+    );
+  }
+
+  routesIgnored(router: string, count: number): void {
+    this.metrics.ignoredRoutes.inc({ router }, count);
+  }
+
+  peerEvent(peer: Peer | undefined, event: PeerEvent): void {
+    const router = peer?.address;
+    if (event.type === 'transition')
+      this.#logger.debug({ router, ...event }, 'BGP connection changed its state');
+    else if (event.type === 'attribute-fault')
+      this.#logger.debug({ router, ...event }, 'a received attribute was faulty');
+    else this.#logger.info({ router, ...event }, `BGP with ${router ?? 'an unknown address'}: ${event.type}`);
+  }
+
+  #record(type: string, fields: object, message: string): void {
+    this.events.append(type, fields);
+    this.#logger.info(fields, message);
+  }
+}

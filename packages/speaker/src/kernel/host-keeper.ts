@@ -1,0 +1,78 @@
+import { RouteMonitor } from '@bgp-lb/linux';
+import type { HostNetwork, Pass } from './host-network.ts';
+
+/** Milliseconds between full passes, which also renew the leases. */
+const FULL_PASS_INTERVAL = 10_000;
+/** Milliseconds that events of the kernel are gathered before a pass. */
+const EVENT_DELAY = 50;
+
+/** Runs the passes of a `HostNetwork`: on demand, on events of the kernel, and on a timer. */
+export class HostKeeper {
+  readonly #host: HostNetwork;
+  readonly #failed: (error: unknown) => void;
+  #monitor: RouteMonitor | undefined;
+  #interval: NodeJS.Timeout | undefined;
+  #eventTimer: NodeJS.Timeout | undefined;
+  #fault: string | undefined;
+
+  /** @param failed is told each new reason why the kernel is not as it should be */
+  constructor(host: HostNetwork, failed: (error: unknown) => void) {
+    this.#host = host;
+    this.#failed = failed;
+  }
+
+  /** Why the kernel is not as it should be; `undefined` when it is. */
+  get fault(): string | undefined {
+    return this.#fault;
+  }
+
+  /** Begins to listen and to renew. @throws SystemCallError when the kernel's notifications cannot be had */
+  start(): void {
+    this.#monitor = new RouteMonitor(
+      {
+        changed: () => this.#soon(),
+        overflow: () => this.#soon(),
+        error: (error) => this.#failed(error),
+      },
+      ['link', 'address'],
+    );
+    this.#interval = setInterval(() => void this.pass('full').catch(() => undefined), FULL_PASS_INTERVAL);
+  }
+
+  /** Makes exactly these VIPs bound. @throws NetlinkError, NftablesError when the kernel refuses */
+  setBound(addresses: ReadonlySet<string>): Promise<void> {
+    return this.#watched(this.#host.setBound(addresses));
+  }
+
+  /** One pass now. @throws NetlinkError, NftablesError when the kernel refuses */
+  pass(pass: Pass): Promise<void> {
+    return this.#watched(this.#host.reconcile(pass));
+  }
+
+  /** Stops listening and renewing. What is in the kernel stays until its lease ends. */
+  close(): void {
+    this.#monitor?.close();
+    clearInterval(this.#interval);
+    clearTimeout(this.#eventTimer);
+  }
+
+  #soon(): void {
+    this.#eventTimer ??= setTimeout(() => {
+      this.#eventTimer = undefined;
+      this.pass('event').catch(() => undefined);
+    }, EVENT_DELAY);
+  }
+
+  async #watched(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+      this.#fault = undefined;
+    } catch (error) {
+      const fault = error instanceof Error ? error.message : String(error);
+      const isNews = fault !== this.#fault;
+      this.#fault = fault;
+      if (isNews) this.#failed(error);
+      throw error;
+    }
+  }
+}

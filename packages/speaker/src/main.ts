@@ -1,0 +1,3 @@
+import { speakerCommandLine } from './cli.ts';
+
+process.exitCode = await speakerCommandLine();

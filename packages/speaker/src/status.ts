@@ -1,0 +1,135 @@
+import type { Table } from '@bgp-lb/daemon';
+import type { Peer, PeerStatus } from '@bgp-lb/protocol/node';
+import type { BootstrapStatus } from './bootstrap/bootstrap-watch.ts';
+import type { SpeakerConfig } from './config/speaker-config.ts';
+import type { Readiness } from './health/readiness.ts';
+import type { VipView } from './lifecycle/lifecycle.ts';
+import type { DrainRequest, Role } from './lifecycle/lifecycle-input.ts';
+import type { Advertisement, VipStateName } from './lifecycle/vip-state.ts';
+
+/** Something that has to be good before the VIPs are advertised with full weight. */
+export interface Gate {
+  readonly name: 'bootstrap' | 'readyz' | 'vip' | 'drain';
+  readonly pass: boolean;
+  readonly detail: string;
+}
+
+/** The answer of `/api/v1/status`. */
+export interface SpeakerStatus {
+  readonly role: Role;
+  readonly configuredRole: SpeakerConfig['role'];
+  readonly asn: number;
+  readonly routerId: string;
+  readonly nodeAddress: string;
+  readonly vips: readonly {
+    /** As a prefix, `10.0.0.100/32`. */
+    readonly vip: string;
+    readonly state: VipStateName;
+    readonly reason: string;
+    readonly bound: boolean;
+    readonly advertisement: Advertisement;
+  }[];
+  readonly gates: readonly Gate[];
+  readonly routers: readonly (Omit<PeerStatus, 'name' | 'state'> & {
+    readonly session: PeerStatus['state'];
+    /** The session is protected by a TCP-MD5 password. */
+    readonly password: boolean;
+  })[];
+  readonly kernel: {
+    /** Links that the guard watches. */
+    readonly uplinks: readonly string[];
+    /** Why the kernel is not as it should be; `null` when it is. */
+    readonly fault: string | null;
+    /** Segments that the kernel dropped for their TCP-MD5 signature, of this whole host; `null` without passwords. */
+    readonly md5: { readonly notFound: number; readonly unexpected: number; readonly failure: number } | null;
+  };
+}
+
+export interface StatusSource {
+  readonly config: SpeakerConfig;
+  readonly routerId: string;
+  readonly nodeAddress: string;
+  readonly bootstrap: BootstrapStatus;
+  readonly readiness: Readiness;
+  readonly drain: DrainRequest | undefined;
+  readonly vips: readonly VipView[];
+  readonly peers: readonly Peer[];
+  readonly kernel: SpeakerStatus['kernel'];
+}
+
+/** Everything that status shows, as plain JSON. */
+export function speakerStatus(source: StatusSource): SpeakerStatus {
+  const { config, bootstrap, vips, peers, kernel, routerId, nodeAddress } = source;
+  return {
+    role: bootstrap.role,
+    configuredRole: config.role,
+    asn: config.asn,
+    routerId,
+    nodeAddress,
+    vips: vips.map(({ vip, state, reason, isBound, advertisement }) => ({
+      vip: prefixText(vip.address),
+      state,
+      reason,
+      bound: isBound,
+      advertisement,
+    })),
+    gates: gates(source),
+    routers: peers.map((peer) => {
+      const { name, state, ...rest } = peer.status();
+      const password = config.routers.some(
+        (router) => router.address === name && router.passwordFile !== undefined,
+      );
+      return { ...rest, session: state, password };
+    }),
+    kernel,
+  };
+}
+
+/** `10.0.0.100/32` or `2001:db8::100/128`. */
+export function prefixText(address: string): string {
+  return `${address}/${address.includes(':') ? 128 : 32}`;
+}
+
+function gates({ bootstrap, readiness, vips, drain }: StatusSource): readonly Gate[] {
+  const unchecked = vips.find(({ check }) => check !== 'passed') ?? vips[0];
+  const drained = readiness.level === 'stopping' ? readiness.detail : drain;
+  return [
+    { name: 'bootstrap', pass: bootstrap.proof === 'proven', detail: bootstrap.detail },
+    { name: 'readyz', pass: readiness.level === 'ready', detail: readiness.detail },
+    {
+      name: 'vip',
+      pass: vips.every(({ check }) => check === 'passed'),
+      detail: unchecked?.checkDetail ?? '',
+    },
+    { name: 'drain', pass: drained === undefined, detail: drained ?? 'not draining' },
+  ];
+}
+
+/** The status for people: VIPs, gates, routers. Takes what the API answered, which may be of another version. */
+export function statusTables(answer: unknown): readonly Table[] {
+  return [
+    table(answer, 'vips', ['vip', 'state', 'bound', 'advertisement', 'reason']),
+    table(answer, 'gates', ['name', 'pass', 'detail']),
+    table(answer, 'routers', ['address', 'session', 'remoteAsn', 'holdTime', 'uptimeMs']),
+  ];
+}
+
+function table(answer: unknown, list: string, columns: readonly string[]): Table {
+  const rows = fieldOf(answer, list);
+  return {
+    columns: [...columns],
+    rows: (Array.isArray(rows) ? rows : []).map((row: unknown) =>
+      columns.map((column) => cell(fieldOf(row, column))),
+    ),
+    empty: `no ${list}`,
+  };
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function cell(value: unknown): string | number | boolean | undefined {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  return value === null || value === undefined ? undefined : JSON.stringify(value);
+}

@@ -1,0 +1,70 @@
+/**
+ * A router for tests: takes one speaker in AS 64512 by BGP and tells what it hears, as lines of JSON `{routes}` (after each
+ * change, one text per path), `{established}`, `{down}` (kind and text) and `{endOfRib}`. Arguments: own address, AS, password.
+ */
+
+import { linuxSockets } from '@bgp-lb/linux';
+import {
+  asn,
+  formatIpAddress,
+  formatPrefix,
+  ipv4Unicast,
+  parseIpAddress,
+  parsePrefix,
+  parseRouterId,
+  pathAttributes,
+} from '@bgp-lb/protocol';
+import { BgpSpeaker, type Peer } from '@bgp-lb/protocol/node';
+
+const [address = '', as = '64512', password = ''] = process.argv.slice(2);
+
+function say(message: object): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
+
+function pathText({ paths }: Pick<Peer, 'paths'>): string[] {
+  return [...paths()].map(({ prefix, attributes }) => {
+    const { nextHop, localPref, communities = [], largeCommunities = [] } = attributes;
+    const large = largeCommunities.map(
+      (one) => `${one.globalAdministrator}:${one.localData1}:${one.localData2}`,
+    );
+    const lead = `${formatPrefix(prefix)} via ${nextHop === undefined ? 'nobody' : formatIpAddress(nextHop)}`;
+    return `${lead} pref ${localPref} [${communities.join(' ')}] {${large.filter((one) => one.includes(':2:')).join(' ')}}`;
+  });
+}
+
+const speaker = new BgpSpeaker({
+  asn: asn(Number(as)),
+  routerId: parseRouterId(address),
+  sockets: linuxSockets,
+  handlers: {
+    established: (peer) => {
+      // A route that the speaker must not take.
+      const attributes = pathAttributes({
+        origin: 0,
+        asPath: [],
+        nextHop: parseIpAddress(address),
+        localPref: 100,
+      });
+      peer.setRoutes(ipv4Unicast, [{ prefix: parsePrefix('0.0.0.0/0'), attributes }]);
+      say({ established: peer.address });
+    },
+    down: (_, { kind, text }) => say({ down: kind, text }),
+    routes: (peer) => say({ routes: pathText({ paths: () => peer.paths() }) }),
+    endOfRib: (_, family) => say({ endOfRib: family.name }),
+  },
+});
+
+speaker.addRange({
+  name: 'masters',
+  range: `${address}/24`.replace(/\.\d+\/24$/, '.0/24'),
+  maxSessions: 4,
+  remoteAsn: [asn(64512)],
+  holdTime: 9,
+  gracefulRestart: { restartTime: 15, families: [ipv4Unicast] },
+  retainPaths: 'always',
+  staleTime: 60,
+  socket: { ttlSecurityHops: 1, ...(password === '' ? {} : { password }) },
+});
+await speaker.listen({ address });
+say({ listening: true });

@@ -19,8 +19,8 @@ export function errnoName(code: number): string {
 
 /** What strerror(3) says about a positive error number; the name when there is no text. */
 export function errnoText(code: number): string {
-  const text = getSystemErrorMessage(-code);
-  return text === undefined || text.startsWith('Unknown system error') ? errnoName(code) : text;
+  // Numbers that libc does not know are libuv's own: 4095 would be "end of file".
+  return (names.has(code) ? getSystemErrorMessage(-code) : undefined) ?? errnoName(code);
 }
 
 /** A system call that failed, with the fields of Node's own errors of system calls. */

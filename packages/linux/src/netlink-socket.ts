@@ -186,6 +186,7 @@ function extendedText(message: NetlinkMessage, view: DataView): string | undefin
   if (message.type === ControlType.Error) {
     if (view.byteLength < 20) return undefined;
     const requestLength = (message.flags & MessageFlag.Capped) === 0 ? view.getUint32(4, true) : 16;
+    if (requestLength > view.byteLength) return undefined;
     offset += (requestLength + 3) & ~3;
   }
   return new Attributes(message.payload.subarray(offset)).string(errorText);

@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs';
+import { Lab, type LabOptions } from '../../scripts/lab/lab.ts';
+import type { MasterHost } from '../../scripts/lab/master-host.ts';
+
+/** Brings a master to where a successful kubeadm leaves it, without running kubeadm: certificates, marker, API server, speaker. */
+export async function startMaster(lab: Lab, master: MasterHost): Promise<void> {
+  const first = lab.master(1);
+  await master.installCertificates(master === first ? undefined : first);
+  writeFileSync(master.markerFile, '');
+  master.writeSpeakerConfig(master === first ? 'init' : 'join');
+  await master.startApiServer();
+  await master.startSpeaker();
+}
+
+/** A lab whose router runs and whose masters are all in the pool. The caller destroys it. */
+export async function startCluster(options: LabOptions = {}): Promise<Lab> {
+  const lab = await Lab.create(options);
+  try {
+    await lab.lb.router.start();
+    await startMaster(lab, lab.master(1));
+    await Promise.all(lab.masters.slice(1).map((master) => startMaster(lab, master)));
+    await lab.lb.waitForPool(addresses(lab.masters), 20_000);
+    return lab;
+  } catch (error) {
+    await lab.destroy();
+    throw error;
+  }
+}
+
+/** The masters' addresses. */
+export function addresses(masters: readonly MasterHost[]): string[] {
+  return masters.map(({ address }) => address);
+}
+
+/** All masters but one. */
+export function others(lab: Lab, victim: MasterHost): MasterHost[] {
+  return lab.masters.filter((master) => master !== victim);
+}
+
+/** How many long connections of the client to these masters broke. */
+export function brokenAt(
+  masters: readonly MasterHost[],
+  brokenByMaster: Readonly<Record<string, number>>,
+): number {
+  return masters.reduce((sum, { name }) => sum + (brokenByMaster[name] ?? 0), 0);
+}

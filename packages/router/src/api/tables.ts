@@ -1,0 +1,185 @@
+import { formatDuration, type LoggedEvent, type Table } from '@bgp-lb/daemon';
+import type { DataPlaneStatus } from '../dataplane/data-plane.ts';
+import type { NeighborStatus, RouterRoutes } from './neighbor-status.ts';
+import type { RouterStatus } from './router-status.ts';
+
+/** `status` for people: the VIPs, their members, and what is to be known about the host. */
+export function statusTables({ vips, healthCheck, dataplane }: RouterStatus): Table[] {
+  const notes = [healthCheck, ...dataplane.problems.map((detail) => ({ verified: false, detail }))];
+  return [
+    {
+      columns: ['VIP', 'ENDPOINT', 'READY', 'STATUS'],
+      rows: vips.map(({ vip, endpoint, ready, status }) => [vip, endpoint, ready, status]),
+    },
+    {
+      columns: ['VIP', 'MEMBER', 'STATE', 'WEIGHT', 'SESSION', 'BFD', 'HEALTH', 'FOR', 'REASON'],
+      rows: vips.flatMap(({ vip, members }) =>
+        members.map((member) => [
+          vip,
+          member.name,
+          member.state,
+          member.weight,
+          member.session,
+          member.bfd,
+          member.health,
+          age(member.sinceMs),
+          member.reason,
+        ]),
+      ),
+      empty: 'no members yet',
+    },
+    ...(notes.some(({ verified }) => !verified)
+      ? [
+          {
+            columns: ['NOTE'],
+            rows: notes.filter(({ verified }) => !verified).map(({ detail }) => [detail]),
+          },
+        ]
+      : []),
+  ];
+}
+
+/** `neighbors` for people. */
+export function neighborsTable(neighbors: readonly NeighborStatus[]): Table {
+  return {
+    columns: [
+      'NAME',
+      'NEIGHBOR',
+      'ROLE',
+      'AS',
+      'STATE',
+      'FOR',
+      'RECEIVED',
+      'REJECTED',
+      'ADVERTISED',
+      'LAST DOWN',
+    ],
+    rows: neighbors.map((one) => [
+      one.name,
+      one.neighbor,
+      one.role,
+      one.remoteAsn,
+      one.state,
+      age(one.sinceMs),
+      one.prefixes.received,
+      one.prefixes.rejected,
+      one.prefixes.advertised,
+      one.lastDown === null ? '' : `${one.lastDown.text} (${age(one.lastDown.agoMs)} ago)`,
+    ]),
+    empty: 'no neighbors: none is configured by address, and nobody has connected from a range',
+  };
+}
+
+/** `neighbors NAME` for people: everything, one line each. */
+export function neighborTables(one: NeighborStatus): Table[] {
+  const { received, sent } = one.messages;
+  const notification = (last: NeighborStatus['lastNotificationSent']): string =>
+    last === null ? '' : `${last.text} (${age(last.agoMs)} ago)`;
+  const facts: [string, string | number | boolean | null][] = [
+    ['name', one.name],
+    ['neighbor', `${one.neighbor} (${one.role})`],
+    ['state', `${one.state} for ${age(one.sinceMs)}`],
+    ['remote AS', one.remoteAsn],
+    ['remote router id', one.remoteRouterId],
+    ['local address', one.localAddress],
+    ['remote address', one.remoteAddress],
+    ['hold time, keepalive', one.holdTime === null ? '' : `${one.holdTime} s, ${one.keepaliveTime} s`],
+    ['capabilities sent', one.capabilities.local.join('; ')],
+    ['capabilities received', one.capabilities.remote.join('; ')],
+    ['paths received', one.prefixes.received],
+    ['of these stale', one.prefixes.stale],
+    ['paths rejected', one.prefixes.rejected],
+    ['paths advertised', one.prefixes.advertised],
+    ['messages received', JSON.stringify(received)],
+    ['messages sent', JSON.stringify(sent)],
+    ['last notification sent', notification(one.lastNotificationSent)],
+    ['last notification received', notification(one.lastNotificationReceived)],
+    ['last down', one.lastDown === null ? '' : `${one.lastDown.text} (${age(one.lastDown.agoMs)} ago)`],
+  ];
+  return [
+    { columns: ['KEY', 'VALUE'], rows: facts },
+    {
+      columns: ['AGO', 'BY', 'FROM', 'TO', 'REASON'],
+      rows: one.transitions.map(({ agoMs, role, from, to, reason }) => [age(agoMs), role, from, to, reason]),
+      empty: 'no transitions yet',
+    },
+    {
+      columns: ['REJECTED PREFIX', 'REASON'],
+      rows: one.rejectedPaths.map(({ prefix, reason }) => [prefix, reason]),
+      empty: 'no path was rejected',
+    },
+  ];
+}
+
+/** `routes` for people: what is accepted, what is refused and why, what upstreams have. */
+export function routesTables({ received, rejected, advertised }: RouterRoutes): Table[] {
+  return [
+    {
+      columns: ['PREFIX', 'FROM', 'NEXT HOP', 'LOCAL_PREF', 'AS PATH', 'COMMUNITIES', 'STALE', 'AGE'],
+      rows: received.map((path) => [
+        path.prefix,
+        path.neighbor,
+        path.nextHop,
+        path.localPref,
+        path.asPath,
+        [...path.communities, ...path.largeCommunities].join(' '),
+        path.stale,
+        age(path.ageMs),
+      ]),
+      empty: 'no path is accepted',
+    },
+    {
+      columns: ['REJECTED', 'FROM', 'REASON'],
+      rows: rejected.map(({ prefix, neighbor, reason }) => [prefix, neighbor, reason]),
+      empty: 'no path was rejected',
+    },
+    {
+      columns: ['ADVERTISED', 'TO', 'NEXT HOP'],
+      rows: advertised.map(({ prefix, neighbor, nextHop }) => [prefix, neighbor, nextHop]),
+      empty: 'nothing is advertised to upstreams',
+    },
+  ];
+}
+
+/** `fib` for people: what the kernel does, with each member's share of the buckets. */
+export function fibTables({ vips, problems }: DataPlaneStatus): Table[] {
+  const forwarding: Table = {
+    columns: ['VIP', 'FORWARDING', 'GROUP', 'TABLE', 'BUCKETS', 'FLOOR'],
+    rows: vips.map(({ vip, forwarding: isForwarding, detail }) => [
+      vip,
+      isForwarding,
+      detail['groupId'],
+      detail['table'],
+      detail['buckets'],
+      detail['floor'],
+    ]),
+  };
+  const shares: Table = {
+    columns: ['VIP', 'NEXT HOP', 'INTERFACE', 'WEIGHT', 'BUCKETS', 'SHARE', 'PROBLEM'],
+    rows: vips.flatMap(({ vip, members }) =>
+      members.map((member) => [
+        vip,
+        member.nextHop,
+        member.interfaceName,
+        member.weight,
+        member.buckets,
+        `${(member.share * 100).toFixed(1)}%`,
+        member.problem,
+      ]),
+    ),
+    empty: 'no next hops: the VIPs are unreachable',
+  };
+  const trouble: Table = { columns: ['PROBLEM'], rows: problems.map((problem) => [problem]) };
+  return problems.length === 0 ? [forwarding, shares] : [forwarding, shares, trouble];
+}
+
+/** One event in one line. */
+export function eventLine({ time, type, sequence: _, monotonicMs: __, ...fields }: LoggedEvent): string {
+  const words = Object.entries(fields).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
+  return `${time} ${type} ${words.join(' ')}`;
+}
+
+/** Whole seconds from a second on: nobody reads the milliseconds of an hour. */
+function age(ms: number): string {
+  return formatDuration(ms < 1000 ? Math.round(ms) : Math.round(ms / 1000) * 1000);
+}

@@ -1,0 +1,160 @@
+import type { Asn, Family, RouteChange, RouterId } from '@bgp-lb/protocol';
+import {
+  BgpSpeaker,
+  type Clock,
+  type DownReason,
+  type Peer,
+  type PeerEvent,
+  type Sockets,
+} from '@bgp-lb/protocol/node';
+import type { NeighborConfig } from '../config/router-config.ts';
+import { type NeighborContext, neighborOptions } from './neighbor-options.ts';
+
+/** What the owner of one role's neighbours is told, in the tick in which it happens. */
+export interface NeighborHandlers {
+  established?(peer: Peer): void;
+  down?(peer: Peer, reason: DownReason): void;
+  routes?(peer: Peer, change: RouteChange): void;
+  endOfRib?(peer: Peer, family: Family): void;
+  event?(peer: Peer, event: PeerEvent): void;
+}
+
+export interface BgpNeighborsOptions {
+  readonly asn: Asn;
+  readonly routerId: RouterId;
+  readonly neighbors: readonly NeighborConfig[];
+  readonly listen: { readonly addresses: readonly string[]; readonly port: number };
+  readonly context: NeighborContext;
+  readonly sockets: Sockets;
+  readonly clock: Clock;
+  /** Everything that happens with any neighbour, and with connections of nobody (`undefined`). */
+  readonly observe: (peer: Peer | undefined, event: PeerEvent) => void;
+  /** Adj-RIB-In changes of any neighbour, refused paths among them. */
+  readonly observeRoutes: (peer: Peer, change: RouteChange) => void;
+  /** A listener that is left out, with the reason. */
+  readonly onSkippedListener: (address: string, reason: string) => void;
+}
+
+/** Connections that may wait for us: an LB that boots last is met by all masters at the same moment. */
+const BACKLOG = 1024;
+
+/** The BGP speaker with its neighbours, each told to the owner of its role. */
+export class BgpNeighbors {
+  #options: BgpNeighborsOptions;
+  #byName: ReadonlyMap<string, NeighborConfig>;
+  #speaker: BgpSpeaker;
+  #handlers = new Map<NeighborConfig['role'], NeighborHandlers>();
+  #isStopped = false;
+
+  constructor(options: BgpNeighborsOptions) {
+    this.#options = options;
+    this.#byName = new Map(options.neighbors.map((neighbor) => [neighbor.name, neighbor]));
+    this.#speaker = new BgpSpeaker({
+      asn: options.asn,
+      routerId: options.routerId,
+      sockets: options.sockets,
+      clock: options.clock,
+      handlers: {
+        established: (peer) => this.#handlersOf(peer)?.established?.(peer),
+        down: (peer, reason) => this.#handlersOf(peer)?.down?.(peer, reason),
+        routes: (peer, change) => this.#routes(peer, change),
+        endOfRib: (peer, family) => this.#handlersOf(peer)?.endOfRib?.(peer, family),
+        event: (peer, event) => this.#event(peer, event),
+      },
+    });
+  }
+
+  get asn(): Asn {
+    return this.#options.asn;
+  }
+
+  get neighbors(): readonly NeighborConfig[] {
+    return this.#options.neighbors;
+  }
+
+  /** Connections that were turned away because nobody is configured at their address, or its range is full. */
+  get rejectedConnections(): number {
+    return this.#speaker.rejectedConnections;
+  }
+
+  /** Says who owns the neighbours of a role. Before `start`. */
+  own(role: NeighborConfig['role'], handlers: NeighborHandlers): void {
+    this.#handlers.set(role, handlers);
+  }
+
+  /** Listens, and adds all neighbours. Rejects when a listener cannot be had. */
+  async start(): Promise<void> {
+    const { neighbors, context, listen } = this.#options;
+    for (const neighbor of neighbors) {
+      const made = neighborOptions(neighbor, context);
+      if (made.kind === 'range') {
+        this.#speaker.addRange(made.options);
+      } else {
+        this.#speaker.addPeer(made.options);
+      }
+    }
+    for (const address of listen.addresses) {
+      await this.#listen(address, listen.port);
+    }
+  }
+
+  /** Closes TCP without NOTIFICATION: neighbours with graceful restart keep what they have (RFC 4724). */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.#speaker.close({ keepForwarding: true });
+  }
+
+  peers(role?: NeighborConfig['role']): { readonly peer: Peer; readonly neighbor: NeighborConfig }[] {
+    return this.#speaker.peers().flatMap((peer) => {
+      const neighbor = this.neighborOf(peer);
+      return neighbor !== undefined && (role === undefined || neighbor.role === role)
+        ? [{ peer, neighbor }]
+        : [];
+    });
+  }
+
+  /** The neighbour of the configuration that a peer belongs to. */
+  neighborOf(peer: Peer): NeighborConfig | undefined {
+    return this.#byName.get(peer.range ?? peer.name);
+  }
+
+  async #listen(address: string, port: number): Promise<void> {
+    try {
+      await this.#speaker.listen({ address, port, backlog: BACKLOG });
+    } catch (error) {
+      // A host without IPv6: what was configured by default must not keep it from starting.
+      const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+      const errno = error instanceof Error && 'errno' in error ? String(error.errno) : '';
+      const isAbsent = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'].some((name) => code === name || errno === name);
+      if (!(address === '::' && isAbsent)) {
+        throw error;
+      }
+      this.#options.onSkippedListener(address, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #routes(peer: Peer, change: RouteChange): void {
+    if (this.#isStopped) {
+      return;
+    }
+    // The owner first: it changes the kernel.
+    this.#handlersOf(peer)?.routes?.(peer, change);
+    this.#options.observeRoutes(peer, change);
+  }
+
+  #event(peer: Peer | undefined, event: PeerEvent): void {
+    if (this.#isStopped) {
+      return;
+    }
+    this.#options.observe(peer, event);
+    if (peer !== undefined) {
+      this.#handlersOf(peer)?.event?.(peer, event);
+    }
+  }
+
+  #handlersOf(peer: Peer): NeighborHandlers | undefined {
+    // The sessions that `stop` closes must not empty the pool: the kernel forwards on.
+    const neighbor = this.#isStopped ? undefined : this.neighborOf(peer);
+    return neighbor === undefined ? undefined : this.#handlers.get(neighbor.role);
+  }
+}

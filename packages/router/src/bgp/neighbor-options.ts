@@ -1,0 +1,102 @@
+import {
+  asn,
+  type Family,
+  formatIpAddress,
+  ipv4Unicast,
+  ipv6Unicast,
+  parseIpAddress,
+  parsePrefix,
+} from '@bgp-lb/protocol';
+import type { PeerOptions, PeerRangeOptions, PeerSettings } from '@bgp-lb/protocol/node';
+import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
+import { masterImportPolicy, upstreamImportPolicy } from '../membership/import-policy.ts';
+
+/** What the peers' options follow from, besides the neighbour. */
+export interface NeighborContext {
+  readonly config: Pick<RouterConfig, 'vips' | 'pool'>;
+  /** Reads a password file. */
+  readonly readPassword: (file: string) => string;
+  /** This process takes over forwarding that was there before it: upstreams are told (the R bit of RFC 4724). */
+  readonly isRestarting: boolean;
+}
+
+/** How long an upstream is asked to keep the VIPs while this process restarts (RFC 4724), in seconds. */
+const RESTART_TIME = 15;
+/** The longest wait before the next attempt to connect to an upstream, in seconds. */
+const CONNECT_RETRY_TIME = 5;
+
+/** A neighbour of the configuration as the BGP library takes it. */
+export type NeighborOptions =
+  | { readonly kind: 'range'; readonly options: PeerRangeOptions }
+  | { readonly kind: 'peer'; readonly options: PeerOptions };
+
+export function neighborOptions(neighbor: NeighborConfig, context: NeighborContext): NeighborOptions {
+  const { name } = neighbor;
+  if (neighbor.role === 'upstream') {
+    const { address, port, passive } = neighbor;
+    const options = { ...settings(neighbor, address, context), ...upstreamSettings(address, context) };
+    return { kind: 'peer', options: { ...options, name, address, port, passive } };
+  }
+  const { range, address, maxSessions } = neighbor;
+  if (range !== undefined) {
+    const options = { ...settings(neighbor, range, context), ...masterSettings(range, context) };
+    return { kind: 'range', options: { ...options, name, range, maxSessions } };
+  }
+  if (address === undefined) {
+    throw new RangeError(`neighbor ${name}: has neither range nor address`);
+  }
+  // The speakers connect: there is no collision to resolve, and a master that is not there costs nothing.
+  const options = { ...settings(neighbor, address, context), ...masterSettings(address, context) };
+  return { kind: 'peer', options: { ...options, name, address, passive: true } };
+}
+
+/** The family that a neighbour's sessions carry: that of its addresses, since it is itself the next hop. */
+export function familyOfAddress(text: string): Family {
+  return text.includes(':') ? ipv6Unicast : ipv4Unicast;
+}
+
+/** An address as all of the router writes it. */
+export function canonicalText(address: string): string {
+  return formatIpAddress(parseIpAddress(address));
+}
+
+function settings(neighbor: NeighborConfig, place: string, context: NeighborContext): PeerSettings {
+  const { asn: remote, passwordFile, ttlSecurityHops, holdTime } = neighbor;
+  return {
+    remoteAsn: remote === 'external' ? remote : [remote].flat().map((number) => asn(number)),
+    families: [familyOfAddress(place)],
+    holdTime: Math.round(holdTime / 1000),
+    connectRetryTime: CONNECT_RETRY_TIME,
+    socket: {
+      userTimeout: holdTime,
+      ...(passwordFile !== undefined && { password: context.readPassword(passwordFile) }),
+      ...(ttlSecurityHops > 0 && { ttlSecurityHops }),
+    },
+  };
+}
+
+function masterSettings(place: string, { config }: NeighborContext): Partial<PeerSettings> {
+  return {
+    importPolicy: masterImportPolicy(config.vips.map(({ address }) => parsePrefix(hostPrefix(address)))),
+    // The end of a process closes its TCP; its host, and the API server on it, live on.
+    retainPaths: 'always',
+    staleTime: config.pool.staleTime / 1000,
+    gracefulRestart: { restartTime: RESTART_TIME, families: [familyOfAddress(place)] },
+  };
+}
+
+function upstreamSettings(address: string, { isRestarting }: NeighborContext): Partial<PeerSettings> {
+  return {
+    importPolicy: upstreamImportPolicy,
+    gracefulRestart: {
+      restartTime: RESTART_TIME,
+      families: [familyOfAddress(address)],
+      restarting: isRestarting,
+    },
+  };
+}
+
+/** `10.100.0.1/32`: a VIP as the prefix that is advertised for it. */
+export function hostPrefix(address: string): string {
+  return `${address}/${address.includes(':') ? 128 : 32}`;
+}

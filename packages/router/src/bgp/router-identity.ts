@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { isIPv4 } from 'node:net';
+import { join } from 'node:path';
+import { parseRouterId, type RouterId, routerId } from '@bgp-lb/protocol';
+import type { RouterConfig } from '../config/router-config.ts';
+
+/** What the choice of a router id may ask of the host. */
+export interface IdentityHost {
+  /** Our source address towards an address; `undefined` without a route. */
+  sourceTowards(address: string): string | undefined;
+  /** /etc/machine-id; `undefined` where there is none. */
+  machineId(): string | undefined;
+}
+
+const FILE = 'router-id';
+
+/**
+ * The BGP Identifier: the configured one, else the one that was chosen before, else the source address towards the
+ * first neighbour, else a hash of the machine id (a host without IPv4). What was chosen is kept: a change would
+ * make every neighbour take us for another router.
+ */
+export function chooseRouterId(config: RouterConfig, host: IdentityHost): RouterId {
+  if (config.routerId !== undefined) {
+    return parseRouterId(config.routerId);
+  }
+  const kept = keptRouterId(config.stateDir);
+  if (kept !== undefined) {
+    return kept;
+  }
+  const chosen = bySource(config, host) ?? byMachine(host);
+  if (chosen === undefined) {
+    throw new Error(
+      'routerId: there is no route to the first neighbor and no machine id to choose one by; set routerId',
+    );
+  }
+  keep(config.stateDir, chosen);
+  return parseRouterId(chosen);
+}
+
+function bySource({ vips, neighbors }: RouterConfig, host: IdentityHost): string | undefined {
+  for (const neighbor of neighbors) {
+    const place =
+      neighbor.address ?? (neighbor.role === 'master' ? neighbor.range?.split('/')[0] : undefined);
+    const source =
+      place === undefined || !isIPv4(place) ? undefined : host.sourceTowards(probeAddress(place));
+    const isUsable = source !== undefined && !source.startsWith('127.') && isIPv4(source);
+    if (isUsable && !vips.some(({ address }) => address === source)) {
+      return source;
+    }
+  }
+  return undefined;
+}
+
+/** The first host of a range: its own address is the network's (10.0.0.0), which has a broadcast route. */
+function probeAddress(place: string): string {
+  const octets = place.split('.').map(Number);
+  return octets[3] === 0 ? [...octets.slice(0, 3), 1].join('.') : place;
+}
+
+function byMachine(host: IdentityHost): string | undefined {
+  const id = host.machineId();
+  if (id === undefined) {
+    return undefined;
+  }
+  // 0 is no BGP Identifier (RFC 6286 section 2.1); the last bit is free to give.
+  const hash = createHash('sha256').update(`bgp-lb router ${id}`).digest().readUInt32BE(0);
+  const number = routerId(hash === 0 ? 1 : hash);
+  return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join('.');
+}
+
+function keptRouterId(stateDir: string): RouterId | undefined {
+  try {
+    return parseRouterId(readFileSync(join(stateDir, FILE), 'utf8').trim());
+  } catch {
+    // Absent, or not what was written: chosen anew.
+    return undefined;
+  }
+}
+
+function keep(stateDir: string, chosen: string): void {
+  mkdirSync(stateDir, { recursive: true, mode: 0o755 });
+  const path = join(stateDir, FILE);
+  writeFileSync(`${path}.new`, `${chosen}\n`, { mode: 0o644 });
+  renameSync(`${path}.new`, path);
+}

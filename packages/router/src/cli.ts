@@ -1,0 +1,164 @@
+import {
+  type Command,
+  type CommandContext,
+  controlEvents,
+  controlRequest,
+  createLogger,
+  type LoggedEvent,
+  loadConfig,
+  printable,
+  runCommandLine,
+  runDaemon,
+  type Table,
+} from '@bgp-lb/daemon';
+import type { NeighborStatus, RouterRoutes } from './api/neighbor-status.ts';
+import type { RouterStatus } from './api/router-status.ts';
+import {
+  eventLine,
+  fibTables,
+  neighborsTable,
+  neighborTables,
+  routesTables,
+  statusTables,
+} from './api/tables.ts';
+import type { RouterConfig } from './config/router-config.ts';
+import { API_VERSION, CONFIG_KIND, routerSchema } from './config/schema.ts';
+import type { DataPlaneStatus } from './dataplane/data-plane.ts';
+
+const NAME = 'bgp-lb-router';
+const VERSION = '0.1.0';
+const CONFIG_FILE = '/etc/bgp-lb/router.yaml';
+const SOCKET = '/run/bgp-lb/router.sock';
+
+function load({ configFile, configFlags, env }: CommandContext): RouterConfig {
+  return loadConfig({
+    schema: routerSchema,
+    file: configFile,
+    argv: configFlags,
+    env,
+    apiVersion: API_VERSION,
+    kind: CONFIG_KIND,
+  }).config;
+}
+
+type Tables = Table | readonly Table[];
+
+/** Asks the daemon. It is of the same release as this command, which therefore knows the shape of its answer. */
+async function ask<T>(context: CommandContext, path: string): Promise<T> {
+  return (await controlRequest(context.socket, 'GET', path)) as T;
+}
+
+/** A command that prints one answer of the daemon. */
+function show<T>(syntax: string, describe: string, path: string, tables: (value: T) => Tables): Command {
+  return {
+    syntax,
+    describe,
+    prints: true,
+    asksDaemon: true,
+    async run(context) {
+      context.print(await ask<T>(context, path), tables);
+    },
+  };
+}
+
+const run: Command = {
+  syntax: 'run',
+  describe: 'Run the router in the foreground',
+  takesConfig: true,
+  async run(context) {
+    const config = load(context);
+    const logger = createLogger(config.log.level, { name: NAME });
+    // The daemon's parts are loaded only here: the other commands answer faster without them.
+    const { startRouter } = await import('./app.ts');
+    await runDaemon({
+      name: NAME,
+      logger,
+      start: () => startRouter({ config, logger, version: VERSION }),
+    });
+    return 0;
+  },
+};
+
+const checkConfig: Command = {
+  syntax: 'check-config',
+  describe: 'Check the configuration and say what is wrong with it',
+  takesConfig: true,
+  run(context) {
+    load(context);
+    context.write(`${context.configFile} is good\n`);
+    return 0;
+  },
+};
+
+const neighbors: Command = {
+  syntax: 'neighbors [name]',
+  describe: 'Show the BGP neighbors, or everything about one',
+  prints: true,
+  asksDaemon: true,
+  positionals: { name: { describe: 'name or address of a neighbor' } },
+  async run(context) {
+    const { name } = context.args;
+    if (typeof name === 'string') {
+      const path = `/api/v1/neighbors/${encodeURIComponent(name)}`;
+      context.print(await ask<NeighborStatus>(context, path), neighborTables);
+    } else {
+      context.print(await ask<NeighborStatus[]>(context, '/api/v1/neighbors'), neighborsTable);
+    }
+  },
+};
+
+const events: Command = {
+  syntax: 'events',
+  describe: 'Show what has happened, and with --follow what happens',
+  prints: true,
+  asksDaemon: true,
+  options: { follow: { alias: 'f', type: 'boolean', describe: 'go on with what happens from now on' } },
+  async run(context) {
+    const recent = await ask<LoggedEvent[]>(context, '/api/v1/events');
+    if (context.args['follow'] !== true) {
+      if (context.format === 'table') {
+        context.write(recent.map((event) => line(context, event)).join(''));
+      } else {
+        context.print(recent);
+      }
+      return;
+    }
+    // From the last one that is shown, so that none in between is missed.
+    const since = recent.at(-10)?.sequence ?? recent[0]?.sequence ?? 1;
+    await controlEvents(context.socket, (event) => context.write(line(context, event as LoggedEvent)), {
+      since: since - 1,
+    });
+  },
+};
+
+/** One event on one line, whatever the format: a stream has no end that JSON could close. */
+function line(context: CommandContext, event: LoggedEvent): string {
+  return `${printable(context.format === 'table' ? eventLine(event) : JSON.stringify(event))}\n`;
+}
+
+const commands: readonly Command[] = [
+  run,
+  checkConfig,
+  show<RouterStatus>('status', 'Show the VIPs and their members', '/api/v1/status', statusTables),
+  neighbors,
+  show<RouterRoutes>('routes', 'Show paths received, refused and advertised', '/api/v1/routes', routesTables),
+  show<DataPlaneStatus>(
+    'fib',
+    'Show what the kernel does, with the share of each member',
+    '/api/v1/fib',
+    fibTables,
+  ),
+  events,
+];
+
+/** Runs the command line and resolves to its exit code. */
+export function runCli(argv?: readonly string[]): Promise<number> {
+  return runCommandLine({
+    name: NAME,
+    version: VERSION,
+    commands,
+    configFile: CONFIG_FILE,
+    socket: SOCKET,
+    ...(argv !== undefined && { argv }),
+  });
+}

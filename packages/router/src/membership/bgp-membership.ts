@@ -1,0 +1,115 @@
+import { formatPrefix, type Path, type PathAttributes, type RouteChange } from '@bgp-lb/protocol';
+import type { DownReason, Peer, PeerEvent } from '@bgp-lb/protocol/node';
+import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
+import { canonicalText } from '../bgp/neighbor-options.ts';
+import type { MembershipSink, MembershipSource } from './membership-source.ts';
+import { pathIntent } from './path-intent.ts';
+
+/** What was reported of one path. */
+interface Reported {
+  readonly attributes: PathAttributes;
+  readonly isStale: boolean;
+}
+
+/** Members are the BGP neighbours of role `master` that announce a VIP. */
+export class BgpMembership implements MembershipSource {
+  readonly kind = 'bgp';
+  #bgp: BgpNeighbors;
+  #sink: MembershipSink = () => undefined;
+  /** By next hop, then by VIP. */
+  #reported = new Map<string, Map<string, Reported>>();
+  /** Why paths of a peer are about to go, where a message before says so. */
+  #reasons = new Map<string, string>();
+
+  constructor(bgp: BgpNeighbors) {
+    this.#bgp = bgp;
+    bgp.own('master', {
+      established: (peer) => this.#session(peer, 'Established'),
+      down: (peer, reason) => this.#down(peer, reason),
+      routes: (peer, change) => this.#routes(peer, change),
+      endOfRib: (peer) => this.#sink({ type: 'complete', nextHop: canonicalText(peer.address) }),
+      event: (peer, event) => this.#event(peer, event),
+    });
+  }
+
+  async start(sink: MembershipSink): Promise<void> {
+    this.#sink = sink;
+    for (const neighbor of this.#bgp.neighbors) {
+      if (neighbor.role === 'master' && neighbor.address !== undefined) {
+        sink({ type: 'session', nextHop: neighbor.address, name: neighbor.name, session: 'Idle' });
+      }
+    }
+    await this.#bgp.start();
+  }
+
+  async stop(): Promise<void> {
+    this.#sink = () => undefined;
+    await this.#bgp.stop();
+  }
+
+  #session(peer: Peer, session: string, reason?: string): void {
+    const event = {
+      type: 'session',
+      nextHop: canonicalText(peer.address),
+      name: peer.name,
+      session,
+    } as const;
+    this.#sink(reason === undefined ? event : { ...event, reason });
+  }
+
+  #down(peer: Peer, { text }: DownReason): void {
+    this.#report(peer, text);
+    this.#session(peer, 'Idle', text);
+  }
+
+  #routes(peer: Peer, change: RouteChange): void {
+    const reason = this.#reasons.get(peer.address) ?? rejectionOf(change) ?? 'withdrawn by its speaker';
+    this.#reasons.delete(peer.address);
+    this.#report(peer, reason);
+  }
+
+  #event(peer: Peer, event: PeerEvent): void {
+    if (event.type === 'stale-paths-removed') {
+      this.#reasons.set(peer.address, event.reason);
+    } else if (event.type === 'forgotten') {
+      this.#reasons.delete(peer.address);
+      this.#report(peer, 'its session is gone');
+      this.#reported.delete(canonicalText(peer.address));
+    }
+  }
+
+  /** Level-triggered: whatever happened, what is reported becomes what the Adj-RIB-In has. */
+  #report(peer: Peer, reason: string): void {
+    const nextHop = canonicalText(peer.address);
+    const before = this.#reported.get(nextHop) ?? new Map<string, Reported>();
+    const now = new Map(peer.paths().map((path) => [formatPrefix(path.prefix), path]));
+    this.#reported.set(nextHop, new Map(now));
+    for (const vip of before.keys()) {
+      if (!now.has(vip)) {
+        this.#sink({ type: 'withdrawn', vip, nextHop, reason });
+      }
+    }
+    for (const [vip, path] of now) {
+      this.#reportPath(peer, vip, path, before.get(vip), reason);
+    }
+  }
+
+  #reportPath(peer: Peer, vip: string, path: Path, before: Reported | undefined, reason: string): void {
+    const nextHop = canonicalText(peer.address);
+    if (path.isStale) {
+      if (before?.isStale === false) {
+        this.#sink({ type: 'stale', vip, nextHop, reason });
+      }
+      return;
+    }
+    if (before === undefined || before.isStale || before.attributes !== path.attributes) {
+      const { intent, why } = pathIntent(path.attributes, this.#bgp.asn);
+      this.#sink({ type: 'announced', vip, nextHop, name: peer.name, intent, why });
+    }
+  }
+}
+
+/** A path that import policy refuses takes the place of the one before it (RFC 4271 section 9.1). */
+function rejectionOf({ withdrawn, rejected }: RouteChange): string | undefined {
+  return withdrawn.length > 0 ? rejected[0]?.reason : undefined;
+}

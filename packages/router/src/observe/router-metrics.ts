@@ -1,0 +1,158 @@
+import { createMetrics, type Metrics } from '@bgp-lb/daemon';
+import { Counter, Gauge, Histogram } from 'prom-client';
+
+/** Names of the metrics begin so. */
+const PREFIX = 'bgp_lb_router_';
+
+/** What is read when somebody asks for the metrics. */
+export interface MetricSources {
+  members(): readonly {
+    readonly vip: string;
+    readonly member: string;
+    readonly state: string;
+    readonly weight: number;
+  }[];
+  shares(): readonly {
+    readonly vip: string;
+    readonly member: string;
+    readonly share: number;
+    readonly buckets: number;
+  }[];
+  forwarding(): readonly { readonly vip: string; readonly forwarding: boolean }[];
+  sessions(): readonly { readonly role: string; readonly state: string }[];
+  rejectedConnections(): number;
+}
+
+/** Every metric of the router. Labels are bounded: by the configuration, or by the members that a pool knows. */
+export class RouterMetrics {
+  readonly metrics: Metrics = createMetrics('bgp_lb_');
+  readonly transitions: Counter<'vip' | 'from' | 'to'>;
+  readonly rejectedPaths: Counter<'neighbor' | 'reason'>;
+  readonly sessionTransitions: Counter<'role' | 'event'>;
+  readonly notifications: Counter<'direction' | 'code'>;
+  readonly probes: Counter<'vip' | 'result'>;
+  readonly probeDuration: Histogram<'vip'>;
+  readonly kernelOperations: Counter<'operation' | 'result'>;
+  readonly kernelOperationDuration: Histogram<'operation'>;
+  readonly repairs: Counter<string>;
+
+  constructor() {
+    const registers = [this.metrics.registry];
+    const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
+      new Counter<L>({ name: `${PREFIX}${name}`, help, labelNames: [...labelNames], registers });
+    this.transitions = counter('member_transitions_total', 'Changes of state of pool members.', [
+      'vip',
+      'from',
+      'to',
+    ]);
+    this.rejectedPaths = counter('rejected_paths_total', 'Announcements that import policy refused.', [
+      'neighbor',
+      'reason',
+    ]);
+    this.sessionTransitions = counter(
+      'session_transitions_total',
+      'BGP sessions that came up or went down.',
+      ['role', 'event'],
+    );
+    this.notifications = counter('notifications_total', 'BGP NOTIFICATION messages.', ['direction', 'code']);
+    this.probes = counter('health_probes_total', 'Health probes through members, by result.', [
+      'vip',
+      'result',
+    ]);
+    this.probeDuration = new Histogram({
+      name: `${PREFIX}health_probe_duration_seconds`,
+      help: 'Time of a health probe, from connecting to the last octet.',
+      labelNames: ['vip'],
+      buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+      registers,
+    });
+    this.kernelOperations = counter('kernel_operations_total', 'Requests to the kernel, by result.', [
+      'operation',
+      'result',
+    ]);
+    this.kernelOperationDuration = new Histogram({
+      name: `${PREFIX}kernel_operation_duration_seconds`,
+      help: 'Time of a request to the kernel, answer included.',
+      labelNames: ['operation'],
+      buckets: [0.000_01, 0.000_05, 0.000_1, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05],
+      registers,
+    });
+    this.repairs = counter('repairs_total', 'Objects that others had changed and that were put right.', []);
+  }
+
+  /** Gauges, which ask their sources with each scrape. */
+  observe(sources: MetricSources): void {
+    this.#gauge(
+      'member_weight',
+      'Weight of a member in its pool, 0 to 256.',
+      ['vip', 'member', 'state'],
+      () => sources.members().map(({ weight, ...labels }) => ({ labels, value: weight })),
+    );
+    this.#gauge('pool_members', 'Members of a pool by state.', ['vip', 'state'], () => countByState(sources));
+    this.#gauge(
+      'member_bucket_share',
+      'Part of the hash buckets that point to a member, 0 to 1.',
+      ['vip', 'member'],
+      () => sources.shares().map(({ vip, member, share }) => ({ labels: { vip, member }, value: share })),
+    );
+    this.#gauge('vip_forwarding', '1 while packets to the VIP reach a member.', ['vip'], () =>
+      sources.forwarding().map(({ vip, forwarding }) => ({ labels: { vip }, value: forwarding ? 1 : 0 })),
+    );
+    this.#gauge('sessions', 'BGP sessions by role and state.', ['role', 'state'], () =>
+      countSessions(sources),
+    );
+    this.#gauge(
+      'rejected_connections',
+      'Connections to the BGP port from nobody that is configured.',
+      [],
+      () => [{ labels: {}, value: sources.rejectedConnections() }],
+    );
+  }
+
+  #gauge<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    read: () => readonly { labels: Partial<Record<L, string>>; value: number }[],
+  ): void {
+    new Gauge<L>({
+      name: `${PREFIX}${name}`,
+      help,
+      labelNames: [...labelNames],
+      registers: [this.metrics.registry],
+      collect() {
+        this.reset();
+        for (const { labels, value } of read()) {
+          this.set(labels, value);
+        }
+      },
+    });
+  }
+}
+
+function countByState(sources: MetricSources): { labels: { vip: string; state: string }; value: number }[] {
+  const counts = new Map<string, { labels: { vip: string; state: string }; value: number }>();
+  for (const { vip } of sources.forwarding()) {
+    for (const state of ['active', 'last-resort', 'draining', 'stale', 'out']) {
+      counts.set(`${vip} ${state}`, { labels: { vip, state }, value: 0 });
+    }
+  }
+  for (const { vip, state } of sources.members()) {
+    const entry = counts.get(`${vip} ${state}`);
+    if (entry !== undefined) {
+      entry.value++;
+    }
+  }
+  return [...counts.values()];
+}
+
+function countSessions(sources: MetricSources): { labels: { role: string; state: string }; value: number }[] {
+  const counts = new Map<string, { labels: { role: string; state: string }; value: number }>();
+  for (const labels of sources.sessions()) {
+    const key = `${labels.role} ${labels.state}`;
+    const entry = counts.get(key) ?? { labels, value: 0 };
+    entry.value++;
+    counts.set(key, entry);
+  }
+  return [...counts.values()];
+}

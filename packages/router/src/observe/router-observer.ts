@@ -1,0 +1,192 @@
+import type { EventLog, Logger, ProbeResult } from '@bgp-lb/daemon';
+import type { RouteChange } from '@bgp-lb/protocol';
+import { formatPrefix } from '@bgp-lb/protocol';
+import type { PeerEvent } from '@bgp-lb/protocol/node';
+import { rejectionClass } from '../membership/import-policy.ts';
+import type { Transition } from '../pool/member-view.ts';
+import type { RouterMetrics } from './router-metrics.ts';
+
+/** Events of one neighbour about refused paths within a minute; the others are only counted. */
+const REJECTIONS_PER_MINUTE = 10;
+
+/** A neighbour as it is named in logs. */
+export interface NamedNeighbor {
+  /** Name of the peer: for members of a range, its address. */
+  readonly peer: string;
+  /** Name of the neighbour in the configuration. */
+  readonly neighbor: string;
+  readonly role: string;
+}
+
+/** Writes what happens once: one log line, one event, and the counters. */
+export class RouterObserver {
+  #logger: Logger;
+  #events: EventLog;
+  #metrics: RouterMetrics;
+  #now: () => number;
+  #rejections = new Map<string, { since: number; count: number }>();
+
+  constructor(options: { logger: Logger; events: EventLog; metrics: RouterMetrics; now: () => number }) {
+    this.#logger = options.logger;
+    this.#events = options.events;
+    this.#metrics = options.metrics;
+    this.#now = options.now;
+  }
+
+  transition(vip: string, transition: Transition): void {
+    const { member, from, to, weight, reason } = transition;
+    this.#metrics.transitions.inc({ vip, from, to });
+    const because = reason === '' ? '' : `: ${reason}`;
+    const change = from === to ? `weight ${weight}` : `${from} -> ${to}`;
+    this.#record(
+      'info',
+      'member-transition',
+      { vip, ...transition },
+      `${vip}: ${member} ${change}${because}`,
+    );
+  }
+
+  forwarding(vip: string, nextHops: readonly string[]): void {
+    const text = nextHops.length === 0 ? 'to nobody: unreachable' : `to ${nextHops.join(', ')}`;
+    const level = nextHops.length === 0 ? 'warn' : 'info';
+    this.#record(level, 'vip-forwarding', { vip, nextHops }, `${vip}: forwarded ${text}`);
+  }
+
+  advertised(vip: string, isAdvertised: boolean): void {
+    const text = isAdvertised ? 'advertised to' : 'withdrawn from';
+    this.#record(
+      'info',
+      'vip-advertised',
+      { vip, advertised: isAdvertised },
+      `${vip}: ${text} the upstreams`,
+    );
+  }
+
+  neighbor(who: NamedNeighbor | undefined, event: PeerEvent): void {
+    if (who === undefined) {
+      if (event.type === 'connection-refused') {
+        const { address, reason } = event;
+        this.#limited(`connection ${address}`, () =>
+          this.#record(
+            'warn',
+            'connection-refused',
+            { address, reason },
+            `BGP connection of ${address}: ${reason}`,
+          ),
+        );
+      }
+      return;
+    }
+    if (event.type === 'transition' && event.to !== 'Established' && event.from !== 'Established') {
+      this.#logger.debug({ ...who, ...event }, `${who.peer}: ${event.from} -> ${event.to}`);
+      return;
+    }
+    this.#countNeighborEvent(who, event);
+    const level = event.type === 'forgotten' || event.type === 'paths-kept' ? 'debug' : 'info';
+    const { type, ...fields } = event;
+    this.#record(level, `neighbor-${type}`, { ...who, ...fields }, `${who.peer}: ${describe(event)}`);
+  }
+
+  rejected(who: NamedNeighbor, change: RouteChange): void {
+    for (const { prefix, reason } of change.rejected) {
+      this.#metrics.rejectedPaths.inc({ neighbor: who.neighbor, reason: rejectionClass(reason) });
+      this.#limited(`path ${who.peer}`, () => {
+        const fields = { ...who, prefix: formatPrefix(prefix), reason };
+        this.#record(
+          'warn',
+          'path-rejected',
+          fields,
+          `${who.peer}: path to ${fields.prefix} refused: ${reason}`,
+        );
+      });
+    }
+  }
+
+  probe(vip: string, result: ProbeResult): void {
+    this.#metrics.probes.inc({ vip, result: result.kind });
+    this.#metrics.probeDuration.observe({ vip }, result.tookMs / 1000);
+  }
+
+  operation(kind: string, tookMs: number, error: string | undefined): void {
+    this.#metrics.kernelOperations.inc({ operation: kind, result: error === undefined ? 'ok' : 'error' });
+    this.#metrics.kernelOperationDuration.observe({ operation: kind }, tookMs / 1000);
+    if (error !== undefined) {
+      this.#limited('kernel', () =>
+        this.#record('error', 'kernel-refused', { operation: kind, error }, error),
+      );
+    }
+  }
+
+  repaired(operations: readonly string[]): void {
+    this.#metrics.repairs.inc(operations.length);
+    this.#record('warn', 'repaired', { operations }, `put right: ${operations.join('; ')}`);
+  }
+
+  problem(text: string): void {
+    this.#record('warn', 'problem', { text }, text);
+  }
+
+  #countNeighborEvent(who: NamedNeighbor, event: PeerEvent): void {
+    if (event.type === 'transition') {
+      this.#metrics.sessionTransitions.inc({
+        role: who.role,
+        event: event.to === 'Established' ? 'up' : 'down',
+      });
+    } else if (event.type === 'notification-sent' || event.type === 'notification-received') {
+      const direction = event.type === 'notification-sent' ? 'sent' : 'received';
+      this.#metrics.notifications.inc({ direction, code: notificationClass(event) });
+    }
+  }
+
+  #record(level: 'debug' | 'info' | 'warn' | 'error', type: string, fields: object, text: string): void {
+    this.#logger[level]({ event: type, ...fields }, text);
+    if (level !== 'debug') {
+      this.#events.append(type, fields);
+    }
+  }
+
+  /** What a stranger can cause as often as it likes is written a few times a minute, and counted otherwise. */
+  #limited(key: string, write: () => void): void {
+    const now = this.#now();
+    const seen = this.#rejections.get(key);
+    const isFresh = seen === undefined || now - seen.since >= 60_000;
+    const entry = isFresh ? { since: now, count: 0 } : seen;
+    this.#rejections.delete(key);
+    this.#rejections.set(key, entry);
+    entry.count++;
+    if (this.#rejections.size > 256) {
+      this.#rejections.delete(this.#rejections.keys().next().value ?? key);
+    }
+    if (entry.count <= REJECTIONS_PER_MINUTE) {
+      write();
+    }
+  }
+}
+
+/** Code and subcode without the text of the peer's operator: a label must not be the peer's to choose. */
+function notificationClass({ code, subcode }: { readonly code: number; readonly subcode: number }): string {
+  return `${code}/${subcode}`;
+}
+
+function describe(event: PeerEvent): string {
+  switch (event.type) {
+    case 'transition':
+      return `${event.from} -> ${event.to}: ${event.reason}`;
+    case 'notification-sent':
+      return `sent NOTIFICATION ${event.text}`;
+    case 'notification-received':
+      return `received NOTIFICATION ${event.text}`;
+    case 'connection-refused':
+      return `connection refused: ${event.reason}`;
+    case 'attribute-fault':
+      return `attribute ${event.attribute}: ${event.reason} (${event.action})`;
+    case 'idle-hold':
+      return `left alone for ${event.seconds} s after repeated failures`;
+    case 'paths-kept':
+      return `${event.count} paths kept as stale for ${event.seconds} s`;
+    case 'stale-paths-removed':
+      return `${event.count} stale paths removed: ${event.reason}`;
+    case 'forgotten':
+      return 'no session and no path left';
+  }
+}

@@ -1,3 +1,5 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 import {
   asn,
   type FsmEvent,
@@ -11,9 +13,7 @@ import {
   type PeerInput,
   parseRouterId,
   type Role,
-} from '@bgp-lb/protocol';
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+} from '../../packages/protocol/src/index.ts';
 
 /** A TCP connection between the two sides: what is on its way to each of them. */
 interface Link {

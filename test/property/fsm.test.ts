@@ -1,4 +1,3 @@
-import { type PeerAction, PeerFsm, type PeerInput, type Role } from '@bgp-lb/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
@@ -7,6 +6,7 @@ import {
   ourOpen,
   sampleEvents,
 } from '../../packages/protocol/src/fsm/kit/samples.ts';
+import { type PeerAction, PeerFsm, type PeerInput, type Role } from '../../packages/protocol/src/index.ts';
 
 const events = Object.values(sampleEvents);
 const connectionEvent = fc

@@ -180,6 +180,13 @@ export class Peer {
     this.#session.reset(cease(CeaseSubcode.AdministrativeReset, text));
   }
 
+  /** Asks the peer for all its routes again (RFC 2918 section 3); nothing happens when it cannot do that, or is not established. */
+  requestRefresh(family: Family): void {
+    const negotiated = this.#session.negotiated;
+    if (negotiated?.routeRefresh !== true || !negotiated.context.families.includes(family)) return;
+    this.#session.send({ type: 'ROUTE-REFRESH', afi: family.afi, safi: family.safi, subtype: 0 });
+  }
+
   /** Removes the paths that are kept from before the peer's restart. */
   dropStale(): void {
     this.#paths.dropStale();

@@ -81,13 +81,13 @@ export class MemorySocket extends Socket {
     done();
   }
 
-  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
     const peer = this.#peer;
     // The kernel of a process that goes away closes its sockets: FIN.
     if (!this.#isCut && error === null && peer !== undefined && !peer.destroyed && !peer.readableEnded) {
       peer.push(null);
     }
-    done(error);
+    super._destroy(error, done);
   }
 }
 

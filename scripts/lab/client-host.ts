@@ -27,19 +27,26 @@ interface PendingCall {
 /** Whom the client asks, where that is not the VIP. */
 export type TargetOptions = Partial<ClientTarget>;
 
+/** What the client does unless told otherwise. */
+export interface ClientDefaults {
+  /** The VIP's port. */
+  readonly port: number;
+  /** What it verifies servers by; it need not exist yet. */
+  readonly caFile: string;
+  /** What long connections exchange: `requests` where a real kube-apiserver serves. */
+  readonly exchange: OpenArguments['exchange'];
+}
+
 /** The client. All times in milliseconds. */
 export class ClientHost extends Host {
-  readonly #port: number;
-  readonly #caFile: string;
+  readonly #defaults: ClientDefaults;
   readonly #pending = new Map<number, PendingCall>();
   #process: HostProcess | undefined;
   #lastId = 0;
 
-  /** `caFile` is what it verifies servers by; it need not exist yet. */
-  constructor(plan: HostPlan, labSwitch: Switch, target: { port: number; caFile: string }) {
+  constructor(plan: HostPlan, labSwitch: Switch, defaults: ClientDefaults) {
     super(plan, labSwitch);
-    this.#port = target.port;
-    this.#caFile = target.caFile;
+    this.#defaults = defaults;
   }
 
   /** Opens `count` long connections to the VIP, each exchanging data every `exchangeEvery` (default one second). */
@@ -47,12 +54,12 @@ export class ClientHost extends Host {
     count: number,
     options: Partial<Omit<OpenArguments, 'count' | 'target'>> & TargetOptions = {},
   ): Promise<OpenResult> {
-    const { exchangeEvery = 1_000, connectTimeout = 5_000, exchange = 'lines', ...target } = options;
+    const { exchangeEvery = 1_000, connectTimeout = 5_000, exchange, ...target } = options;
     return this.#call('open', {
       count,
       exchangeEvery,
       connectTimeout,
-      exchange,
+      exchange: exchange ?? this.#defaults.exchange,
       target: this.#target(target),
     });
   }
@@ -101,7 +108,8 @@ export class ClientHost extends Host {
   }
 
   #target(options: TargetOptions): ClientTarget {
-    return { host: vipAddress, port: this.#port, caFile: this.#caFile, ...options };
+    const { port, caFile } = this.#defaults;
+    return { host: vipAddress, port, caFile, ...options };
   }
 
   #call<N extends ClientCommandName>(

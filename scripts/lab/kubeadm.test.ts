@@ -16,6 +16,7 @@ describe('the simulated kubeadm', () => {
     writeFileSync(`${programs}/speaker.mjs`, 'setInterval(() => {}, 1000);');
     lab = await Lab.create({
       masters: 4,
+      controlPlane: 'stand-in',
       kubeadm: {
         phaseTime: 5,
         settleTime: 100,

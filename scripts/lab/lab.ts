@@ -50,6 +50,8 @@ export interface LabOptions {
   readonly kubeadm?: Partial<KubeadmTimes>;
   /** Milliseconds from SIGTERM to the API server's closed port; 500 is kube-apiserver's own default. */
   readonly shutdownDelay?: number;
+  /** `stand-in` even where KUBEBUILDER_ASSETS names a real control plane, for what only the stand-in can do. */
+  readonly controlPlane?: 'stand-in' | 'real-if-available';
   /** Other programs in place of the bundles. */
   readonly programs?: { readonly router?: string; readonly speaker?: string };
 }
@@ -86,6 +88,7 @@ export class Lab {
       vipPort = 6443,
       machinePort = 6443,
     } = options;
+    const assets = options.controlPlane === 'stand-in' ? undefined : controlPlaneAssets();
     const password = options.password === null ? undefined : (options.password ?? 'lab-password');
     this.id = record.id;
     this.folder = record.folder;
@@ -138,7 +141,7 @@ export class Lab {
         kubeadm: { ...defaultKubeadm, ...options.kubeadm },
         shutdownDelay: options.shutdownDelay ?? 500,
         storeFolder: `${record.folder}/etcd`,
-        assets: controlPlaneAssets(),
+        assets,
       });
     });
     const routed: SubnetName[] = ['masters', 'uplink', 'clients'];
@@ -154,6 +157,7 @@ export class Lab {
     const clientInterfaces: HostInterface[] = [{ device: 'eth0', subnet: 'clients', number: 2 }];
     this.client = new ClientHost(plan('client', clientInterfaces, gateway('clients')), this.switch, {
       port: vipPort,
+      exchange: assets === undefined ? 'lines' : 'requests',
       caFile: `${record.folder}/m1/kubernetes/pki/ca.crt`,
     });
   }

@@ -23,10 +23,10 @@ import {
 } from './socket-constants.ts';
 import { bind, close, connect, receive, send, setSocketOption, socket } from './syscalls.ts';
 
-const { EAGAIN, ETIMEDOUT, EMSGSIZE, EBUSY } = constants.errno;
+const { EAGAIN, EBADF, ETIMEDOUT, EMSGSIZE, EBUSY } = constants.errno;
 
-/** The kernel answers at once; this bounds the wait when it is kept from it, as by a long-held lock. */
-const receiveTimeoutSeconds = 5;
+/** The kernel answers inside send(2) and recv(2): an answer that is not there then will not come. */
+const receiveTimeoutSeconds = 2;
 
 /** A dump is asked for again when the table changed underneath (NLM_F_DUMP_INTR), this often at most. */
 const dumpAttempts = 8;
@@ -56,30 +56,41 @@ export function openNetlinkRoute(options: { readonly nonBlocking: boolean }): nu
   }
 }
 
+function openRequestSocket(): number {
+  const fd = openNetlinkRoute({ nonBlocking: false });
+  try {
+    const timeout = new Uint8Array(16);
+    new DataView(timeout.buffer).setUint32(0, receiveTimeoutSeconds, true);
+    setSocketOption(fd, Level.Socket, SocketOption.ReceiveTimeout, timeout, 'SO_RCVTIMEO');
+    setSocketOption(fd, Level.Netlink, NetlinkOption.CapAck, 1, 'NETLINK_CAP_ACK');
+    setSocketOption(fd, Level.Netlink, NetlinkOption.ExtendedAck, 1, 'NETLINK_EXT_ACK');
+    setSocketOption(fd, Level.Netlink, NetlinkOption.GetStrictCheck, 1, 'NETLINK_GET_STRICT_CHK');
+    return fd;
+  } catch (error) {
+    close(fd);
+    throw error;
+  }
+}
+
 /** Sends requests to the kernel and reads the answers. Not for notifications: see RouteMonitor. */
 export class NetlinkSocket {
-  #fd: number;
+  #fd = -1;
+  #isClosed = false;
   #sequence = 0;
   readonly #buffer = new Uint8Array(receiveBufferLength);
 
   /** @throws SystemCallError; `ENOPROTOOPT` where the kernel is older than 4.20. */
   constructor() {
-    this.#fd = openNetlinkRoute({ nonBlocking: false });
-    try {
-      const timeout = new Uint8Array(16);
-      new DataView(timeout.buffer).setUint32(0, receiveTimeoutSeconds, true);
-      setSocketOption(this.#fd, Level.Socket, SocketOption.ReceiveTimeout, timeout, 'SO_RCVTIMEO');
-      setSocketOption(this.#fd, Level.Netlink, NetlinkOption.CapAck, 1, 'NETLINK_CAP_ACK');
-      setSocketOption(this.#fd, Level.Netlink, NetlinkOption.ExtendedAck, 1, 'NETLINK_EXT_ACK');
-      setSocketOption(this.#fd, Level.Netlink, NetlinkOption.GetStrictCheck, 1, 'NETLINK_GET_STRICT_CHK');
-    } catch (error) {
-      this.close();
-      throw error;
-    }
+    this.#fd = openRequestSocket();
   }
 
   /** Closes the socket; a second call does nothing. */
   close(): void {
+    this.#isClosed = true;
+    this.#drop();
+  }
+
+  #drop(): void {
     if (this.#fd === -1) return;
     close(this.#fd);
     this.#fd = -1;
@@ -121,22 +132,30 @@ export class NetlinkSocket {
 
   /** @returns false when a dump was interrupted by a change. */
   #exchange(request: string, writer: MessageWriter, take: (message: NetlinkMessage) => void): boolean {
-    if (this.#fd === -1) throw new NetlinkError(request, constants.errno.EBADF, 'the socket is closed');
-    this.#sequence = (this.#sequence + 1) >>> 0;
-    const sequence = this.#sequence;
-    this.#call(request, () => send(this.#fd, writer.finish(sequence)));
-    let consistent = true;
-    for (;;) {
-      for (const message of this.#receive(request)) {
-        // Answers to a request that timed out before are not ours.
-        if (message.sequence !== sequence) continue;
-        if ((message.flags & MessageFlag.DumpInterrupted) !== 0) consistent = false;
-        if (message.type === ControlType.Error || message.type === ControlType.Done) {
-          throwIfRefused(request, message);
-          return consistent;
+    if (this.#isClosed) throw new NetlinkError(request, EBADF, 'the socket is closed');
+    let isOver = false;
+    try {
+      if (this.#fd === -1) this.#fd = openRequestSocket();
+      this.#sequence = (this.#sequence + 1) >>> 0;
+      const sequence = this.#sequence;
+      this.#call(request, () => send(this.#fd, writer.finish(sequence)));
+      let consistent = true;
+      for (;;) {
+        for (const message of this.#receive(request)) {
+          if (message.sequence !== sequence) continue;
+          if ((message.flags & MessageFlag.DumpInterrupted) !== 0) consistent = false;
+          if (message.type === ControlType.Error || message.type === ControlType.Done) {
+            isOver = true;
+            throwIfRefused(request, message);
+            return consistent;
+          }
+          if (message.type !== ControlType.Noop) take(message);
         }
-        if (message.type !== ControlType.Noop) take(message);
       }
+    } finally {
+      // A conversation that broke off (a message that cannot be read) leaves a dump in progress, and the kernel would
+      // answer the next one by EBUSY: the next request has a new socket.
+      if (!isOver) this.#drop();
     }
   }
 

@@ -2,8 +2,9 @@
  * An outgoing TCP socket whose options are set before its SYN leaves. Node makes its handle in connect() and gives no
  * hook in between, so the descriptor is made here and handed over.
  */
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { familyOf, ipVersion } from './internet-address.ts';
+import { PreparedSocket } from './prepared-socket.ts';
 import { socketAddress } from './socket-address.ts';
 import { IpOption, Level, SocketType, TcpOption } from './socket-constants.ts';
 import { bind, close, setSocketOption, socket } from './syscalls.ts';
@@ -39,7 +40,8 @@ export interface TcpSocketOptions {
 
 /**
  * Makes an unconnected socket with its options set. The caller calls `connect(port, address)` with the same literal
- * address; a socket is good for one attempt, since Node closes it when that fails.
+ * address, or `destroy()`. A socket is good for one attempt, since Node closes it when that fails; connect() throws
+ * when it is tried again, or for another address, since the options would be gone.
  *
  * @throws SystemCallError naming the option (`EADDRNOTAVAIL` for a source that is not ours, `ENODEV`, `EPERM`)
  * @throws RangeError for a value that cannot be
@@ -50,7 +52,7 @@ export function openTcpSocket(remoteAddress: string, options: TcpSocketOptions =
   const fd = socket(familyOf(version), type, 0);
   try {
     setOptions(fd, remoteAddress, options);
-    return new Socket({ fd });
+    return new PreparedSocket(fd, remoteAddress);
   } catch (error) {
     close(fd);
     throw error;

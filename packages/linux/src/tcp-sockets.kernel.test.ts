@@ -127,6 +127,43 @@ describe('TCP sockets', () => {
     expect(seen.absent).toMatchObject({ code: 'ENODEV', syscall: 'setsockopt(SO_BINDTODEVICE)' });
   });
 
+  it('waits to be connected as long as one likes, with its options', async () => {
+    const { server, client } = peers.current;
+    const port = await server.run(({ listen }) => listen('0.0.0.0'));
+    const seen = await client.run(
+      async ({ linuxSockets, hold, heldOption }, to) => {
+        const socket = linuxSockets.open(to.address, { userTimeout: 8000 });
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        await hold(socket, to.port, to.address);
+        return heldOption(6, 18);
+      },
+      { address: serverAddresses[4], port },
+    );
+    expect(seen).toBe(8000);
+  });
+
+  it('refuses to connect without its options: once closed, or to another address', async () => {
+    const errors = await peers.current.client.run(({ linuxSockets, thrownBy }) => {
+      const closed = linuxSockets.open('10.9.0.1', { password: 'key' });
+      closed.destroy();
+      const open = linuxSockets.open('10.9.0.1', { password: 'key' });
+      const messages = [
+        thrownBy(() => closed.connect(9, '10.9.0.1')),
+        thrownBy(() => open.connect(9, '10.9.0.9')),
+        thrownBy(() => open.connect({ port: 9, host: 'localhost' })),
+        thrownBy(() => open.connect(9)),
+      ].map((error) => error?.['message']);
+      open.destroy();
+      return messages;
+    });
+    expect(errors).toEqual([
+      'the socket for 10.9.0.1 is closed and its options with it: open another',
+      'this socket was opened for 10.9.0.1, not for 10.9.0.9',
+      'this socket was opened for 10.9.0.1, not for localhost',
+      'this socket was opened for 10.9.0.1, not for undefined',
+    ]);
+  });
+
   it('fails with ECONNREFUSED as Node does, and closes its descriptor', async () => {
     const seen = await peers.current.client.run(
       async ({ openTcpSocket, exchange, openDescriptors, until }, address) => {

@@ -123,6 +123,8 @@ function startListening(server: Server, fd: number, backlog: number): Promise<vo
     server.once('error', reject);
     server.listen({ fd }, backlog, () => {
       server.off('error', reject);
+      // accept(2) can fail for want of descriptors or memory: one connection is lost, and nothing else.
+      server.on('error', (error) => process.emitWarning(error));
       resolve();
     });
   });

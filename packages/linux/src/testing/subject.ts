@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as linux from '../index.ts';
 
+export { NetlinkSocket } from '../netlink-socket.ts';
+export { dumpRoutes } from '../route.ts';
 export { linux };
 
 /** The module's type, for NetworkNamespace.start. */

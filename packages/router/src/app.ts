@@ -97,6 +97,7 @@ class Router {
         this.#observer.forwarding(vip, nextHops);
         advertiser?.setAdvertised(vip, nextHops.length > 0);
       },
+      configured: (settings) => this.#observer.configured(settings),
       repaired: (operations) => this.#observer.repaired(operations),
       operation: (kind, tookMs, error) => this.#observer.operation(kind, tookMs, error),
     });
@@ -137,7 +138,7 @@ class Router {
           path,
           timeoutMs: timeout,
           ca: () => this.#ca.text,
-          open: () => this.#dataPlane.socketThrough(nextHop),
+          open: () => this.#dataPlane.socketThrough(nextHop, endpointOf(config, vip).address),
         }),
       onResult: (vip, nextHop, result) => {
         this.#observer.probe(vip, result);
@@ -274,12 +275,14 @@ function identityHost(): {
 } {
   return {
     sourceTowards(address) {
-      using socket = new RouteSocket();
+      const socket = new RouteSocket();
       try {
         return socket.routeTo(address).source;
       } catch {
         // No route there: the next neighbour may have one.
         return undefined;
+      } finally {
+        socket.close();
       }
     },
     machineId() {

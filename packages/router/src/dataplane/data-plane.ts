@@ -43,6 +43,8 @@ export interface DataPlaneStatus {
 export interface DataPlaneHandlers {
   /** The next hops that the VIP is forwarded to changed. Called in the tick of the change. */
   forwarding(vip: string, nextHops: readonly string[]): void;
+  /** A setting of the host was made because it was needed, for the first time. */
+  configured(settings: readonly string[]): void;
   /** Somebody or something else changed what this data plane owns, and it was put right. */
   repaired(operations: readonly string[]): void;
   /** One operation was done, or failed with `error`. */
@@ -66,8 +68,11 @@ export interface DataPlane {
   setNextHops(vip: string, nextHops: readonly WeightedNextHop[]): void;
   /** The next hops that `socketThrough` will be asked for, whether they are in use or not. Synchronous. */
   setProbed(nextHops: readonly string[]): void;
-  /** An unconnected socket whose packets to a VIP go through that very member. Throws `NoWayError` when there is no way to it. */
-  socketThrough(nextHop: string): Socket;
+  /**
+   * An unconnected socket for a VIP's address, whose packets go through that very member.
+   * Throws `NoWayError` when there is no way to it.
+   */
+  socketThrough(nextHop: string, address: string): Socket;
   /** The next hops that the VIP is forwarded to now. */
   forwarding(vip: string): readonly string[];
   status(): DataPlaneStatus;

@@ -117,6 +117,10 @@ export class RouterObserver {
     }
   }
 
+  configured(settings: readonly string[]): void {
+    this.#record('info', 'host-configured', { settings }, `set ${settings.join(', ')}`);
+  }
+
   repaired(operations: readonly string[]): void {
     this.#metrics.repairs.inc(operations.length);
     this.#record('warn', 'repaired', { operations }, `put right: ${operations.join('; ')}`);
@@ -139,7 +143,7 @@ export class RouterObserver {
   }
 
   #record(level: 'debug' | 'info' | 'warn' | 'error', type: string, fields: object, text: string): void {
-    this.#logger[level]({ event: type, ...fields }, text);
+    this.#logger[level]({ type, ...fields }, text);
     if (level !== 'debug') {
       this.#events.append(type, fields);
     }

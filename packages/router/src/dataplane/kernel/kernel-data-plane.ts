@@ -73,6 +73,7 @@ export class KernelDataPlane implements DataPlane {
   #marks: ProbeMarks;
   #ids: ObjectIds;
   #handlers: DataPlaneHandlers | undefined;
+  #sysctlsMade: ReadonlySet<string> = new Set();
   /** Until then what is made is no repair. */
   #isStarted = false;
   #wanted: Map<string, readonly WeightedNextHop[]>;
@@ -133,7 +134,7 @@ export class KernelDataPlane implements DataPlane {
     this.#applySysctls();
   }
 
-  socketThrough(nextHop: string): Socket {
+  socketThrough(nextHop: string, address: string): Socket {
     const mark = this.#marks.all.get(nextHop);
     const way = this.#resolver.resolve(nextHop);
     if (mark === undefined) {
@@ -142,7 +143,7 @@ export class KernelDataPlane implements DataPlane {
     if ('problem' in way) {
       throw new NoWayError(way.problem);
     }
-    return this.#host.openSocket(nextHop, mark);
+    return this.#host.openSocket(address, mark);
   }
 
   forwarding(vip: string): readonly string[] {
@@ -262,7 +263,7 @@ export class KernelDataPlane implements DataPlane {
       this.#reportRepair(done.map(describeOperation));
     }
     this.#ids.retain(this.#gateways());
-    this.#applySysctls();
+    this.#applySysctls(true);
     if (this.#lastReadBack - this.#lastNft >= NFT_GAP) {
       void this.#ensureNft();
     }
@@ -274,7 +275,7 @@ export class KernelDataPlane implements DataPlane {
     return new Set([...wanted, ...known]);
   }
 
-  #applySysctls(): void {
+  #applySysctls(isReadBack = false): void {
     if (!this.#options.manageSysctls) {
       return;
     }
@@ -291,8 +292,14 @@ export class KernelDataPlane implements DataPlane {
     const { changed, problems } = applySysctls(settings, this.#host.sysctl);
     this.#problems.set('sysctl', problems);
     if (changed.length > 0) {
-      this.#reportRepair(changed);
+      const isRepair = isReadBack && settings.every(({ name }) => this.#sysctlsMade.has(name));
+      if (isRepair) {
+        this.#reportRepair(changed);
+      } else {
+        this.#handlers?.configured(changed);
+      }
     }
+    this.#sysctlsMade = new Set(settings.map(({ name }) => name));
   }
 
   async #ensureNft(): Promise<void> {

@@ -19,7 +19,7 @@ function tell(message: HostReply | HostEvent): void {
 async function probe(nextHop: string): Promise<string> {
   let socket: Socket;
   try {
-    socket = plane.socketThrough(nextHop);
+    socket = plane.socketThrough(nextHop, '10.100.0.1');
   } catch (error) {
     return String(error);
   }
@@ -40,6 +40,7 @@ async function obey(call: HostCall): Promise<unknown> {
     case 'start': {
       const adopted = await plane.start({
         forwarding: (vip, nextHops) => tell({ event: 'forwarding', text: `${vip} ${nextHops.join(' ')}` }),
+        configured: () => undefined,
         repaired: (operations) => tell({ event: 'repaired', text: operations.join('; ') }),
         operation: () => undefined,
       });

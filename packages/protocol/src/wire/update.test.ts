@@ -245,6 +245,15 @@ describe('MP_REACH_NLRI and MP_UNREACH_NLRI (RFC 4760, RFC 2545)', () => {
     expect(() => decode({ attributes })).toThrow(expect.objectContaining({ code: 3, subcode: 9 }));
   });
 
+  it('says which next hop lengths a family allows', () => {
+    expect(() => decode({ attributes: reach('00'.repeat(9), '') })).toThrow(
+      'expected 16 or 32 for ipv6-unicast',
+    );
+    expect(() => decode({ attributes: reach(globalNextHop, '', '0001 01') })).toThrow(
+      'expected 4 for ipv4-unicast',
+    );
+  });
+
   it.each(['c0 0e 05 0019410000', '40 0f 03 000201'])(
     'ends the session with 3/4 for wrong flags: %s',
     (attribute) => {

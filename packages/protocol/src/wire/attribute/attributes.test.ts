@@ -166,6 +166,12 @@ describe('unknown attributes', () => {
     expect(codes).toEqual(['14', '21', '63']);
   });
 
+  it('are sorted when there are only two', () => {
+    const raw = (code: number) => ({ code, flags: 0xe0, value: octets('01') });
+    const attributes = { ...every, unknown: [raw(99), raw(98)] };
+    expect(field(encodeMessage({ ...message, attributes }, internal))).toContain('e0620101e0630101');
+  });
+
   it('may not pose as known ones', () => {
     const attributes = { ...every, unknown: [{ code: 8, flags: 0xe0, value: octets('') }] };
     expect(() => encodeMessage({ ...message, attributes }, internal)).toThrow(

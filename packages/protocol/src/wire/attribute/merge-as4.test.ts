@@ -123,12 +123,18 @@ describe('AS4_AGGREGATOR (RFC 6793 section 4.2.3)', () => {
 
   it('is ignored without AGGREGATOR', () => {
     const update = decode(`${path} c01208 00011170 c0000202`);
-    expect(update).toMatchObject({ attributes: { aggregator: undefined }, faults: [{ code: 18 }] });
+    expect(update).toMatchObject({
+      attributes: { aggregator: undefined },
+      faults: [{ code: 18, reason: 'AS4_AGGREGATOR ignored: without AGGREGATOR' }],
+    });
   });
 
   it('is discarded when malformed, and AGGREGATOR stands', () => {
     const update = decode(`${path} c00706 5ba0 c0000201 c01207 00011170 c00002`);
-    expect(update).toMatchObject({ attributes: { aggregator: { asn: 23456 } }, faults: [{ code: 18 }] });
+    expect(update).toMatchObject({
+      attributes: { aggregator: { asn: 23456 } },
+      faults: [{ code: 18, subcode: 9 }],
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Lab } from './lab.ts';
 import { listLabs, readRecord } from './lab-record.ts';
 import { namespaceExists, processesIn } from './network-namespace.ts';
@@ -111,6 +111,18 @@ describe('a lab', () => {
     } finally {
       await runCommand(['ip', 'netns', 'delete', foreign]);
     }
+  });
+
+  it('leaves nothing when it cannot be made', async () => {
+    const id = uniqueId('i');
+    const before = await ownNetwork();
+    vi.stubEnv('PATH', '/nowhere');
+    const attempt = Lab.create({ id, masters: 2 });
+    await expect(attempt).rejects.toThrow(/ip .*ENOENT/);
+    vi.unstubAllEnvs();
+    expect(namespacesOf(id).filter(namespaceExists)).toEqual([]);
+    expect(readRecord(id)).toBeUndefined();
+    expect(await ownNetwork()).toEqual(before);
   });
 
   it('is removed by its guardian when its owner is killed', async () => {

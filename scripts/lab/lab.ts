@@ -183,7 +183,10 @@ export class Lab {
     try {
       lab.#startGuardian();
       await lab.switch.powerOn();
-      await Promise.all(lab.hosts.map((host) => host.powerOn()));
+      // All have ended before anything is removed: one that still makes its namespace would leave it behind.
+      const results = await Promise.allSettled(lab.hosts.map((host) => host.powerOn()));
+      const failed = results.find((result) => result.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
     } catch (error) {
       await lab.destroy();
       throw error;

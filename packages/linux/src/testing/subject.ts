@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import * as linux from '../index.ts';
 
 export { NetlinkSocket } from '../netlink-socket.ts';
+export { dumpNexthops } from '../nexthop.ts';
 export { dumpRoutes } from '../route.ts';
 export { linux };
 

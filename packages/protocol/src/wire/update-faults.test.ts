@@ -223,6 +223,13 @@ describe('several faults', () => {
     ]);
   });
 
+  it('tells LARGE_COMMUNITY, type 32, from type 0 when it counts repetitions', () => {
+    const large = 'c0 20 0c 0000fc00 00000002 0000000';
+    const update = decode(`${origin} ${asPath} ${nextHop} 80 00 00 ${large}1 ${large}2`, external);
+    expect(update.attributes?.largeCommunities).toMatchObject([{ localData2: 1 }]);
+    expect(update.faults).toMatchObject([{ code: 0 }, { code: 32, subcode: 1 }]);
+  });
+
   it('does not let a sound attribute stand in for a malformed first one', () => {
     expect(decode(`40 01 01 07 ${origin} ${asPath} ${nextHop}`, external)).toMatchObject({
       treatAsWithdraw: true,

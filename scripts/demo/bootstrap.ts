@@ -18,7 +18,7 @@ export async function bootstrap(lab: Lab, narrator: Narrator): Promise<Record<st
   narrator.say(
     'm1 boots: kubeadm init. Its speaker puts the VIP on lo, as kubeadm calls the API through it.',
   );
-  await waitUntil(() => existsSync(`${first.pkiFolder}/admin.key`), {
+  await waitUntil(() => existsSync(`${first.pkiFolder}/admin.crt`), {
     what: "m1's PKI",
     timeoutMs: patience,
   });

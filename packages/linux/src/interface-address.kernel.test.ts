@@ -48,29 +48,36 @@ describe('addresses in the kernel', () => {
   it.each([
     { address: '10.100.0.3', prefixLength: 32 },
     { address: '2001:db8::3', prefixLength: 128 },
-  ])('renews the lease of $address in place, and makes it permanent and a lease again', async (key) => {
-    const lifetimes = await test.inside.run(({ linux, linkIndex }, lease) => {
-      const route = new linux.RouteSocket();
-      const index = linkIndex('lo');
-      const read = (): (number | undefined)[] =>
-        route
-          .addresses({ index })
-          .filter((one) => one.address === lease.address)
-          .flatMap(({ validLifetime, preferredLifetime }) => [validLifetime, preferredLifetime]);
-      const seen: (number | undefined)[][] = [];
-      for (const validLifetime of [30, 1000, undefined, 60]) {
-        const times = validLifetime === undefined ? {} : { validLifetime, preferredLifetime: 0 };
-        route.setAddress({ index, ...lease, noDad: true, ...times });
+  ])(
+    'renews the lease of $address in place, makes it permanent and a lease again, and keeps its protocol',
+    async (key) => {
+      const lifetimes = await test.inside.run(({ linux, linkIndex }, lease) => {
+        const route = new linux.RouteSocket();
+        const index = linkIndex('lo');
+        const read = (): (number | undefined)[] =>
+          route
+            .addresses({ index })
+            .filter((one) => one.address === lease.address)
+            .flatMap(({ validLifetime, preferredLifetime, protocol }) => [
+              validLifetime,
+              preferredLifetime,
+              protocol,
+            ]);
+        const seen: (number | undefined)[][] = [];
+        for (const validLifetime of [30, 1000, undefined, 60]) {
+          const times = validLifetime === undefined ? {} : { validLifetime, preferredLifetime: 0 };
+          route.setAddress({ index, ...lease, noDad: true, protocol: 84, ...times });
+          seen.push(read());
+        }
+        route.deleteAddress({ index, ...lease });
         seen.push(read());
-      }
-      route.deleteAddress({ index, ...lease });
-      seen.push(read());
-      route.close();
-      return seen;
-    }, key);
-    const about = (seconds: number) => [expect.closeTo(seconds, -1), 0];
-    expect(lifetimes).toEqual([about(30), about(1000), [undefined, undefined], about(60), []]);
-  });
+        route.close();
+        return seen;
+      }, key);
+      const about = (seconds: number) => [expect.closeTo(seconds, -1), 0, 84];
+      expect(lifetimes).toEqual([about(30), about(1000), [undefined, undefined, 84], about(60), []]);
+    },
+  );
 
   it('says in the error which address the kernel refused, and why', async () => {
     const errors = await test.inside.run(({ linux, linkIndex, thrownBy }) => {

@@ -59,7 +59,7 @@ export interface Link {
  * Settings of an interface for IPv4 that bgp-lb reads or sets, as in /proc/sys/net/ipv4/conf/INTERFACE: the numbers of
  * IPV4_DEVCONF_* (include/uapi/linux/ip.h). What takes effect is mostly the maximum of `all` and the interface.
  */
-export const ipv4ConfNumber = {
+const ipv4ConfNumber = {
   forwarding: 1,
   proxyArp: 3,
   acceptRedirects: 4,

@@ -12,7 +12,7 @@ import { interfaceIndex } from './syscalls.ts';
 const mappedPrefix: readonly number[] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /** TCP_MD5SIG_MAXKEYLEN: octets. */
-export const maxPasswordLength = 80;
+const maxPasswordLength = 80;
 
 /** The kind of socket an address or key is for: AF_INET takes IPv4, AF_INET6 takes IPv6 and IPv4-mapped IPv6. */
 export type SocketVersion = IpVersion;

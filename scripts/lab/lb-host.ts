@@ -33,6 +33,12 @@ export interface RouterStatus {
   }[];
 }
 
+/** Packets for the VIP at a load balancer. */
+export interface PacketCount {
+  readonly received: number;
+  readonly forwarded: number;
+}
+
 /** What a load balancer is configured with beyond its addresses. */
 export interface LbSettings {
   readonly vipPort: number;
@@ -114,6 +120,33 @@ export class LbHost extends Host {
       api: { socket: this.router.socketPath, listen: '127.0.0.1:9474' },
       log: { level: 'debug' },
     };
+  }
+
+  /**
+   * Counts packets for the VIP in a table of the lab's own: what came in from the uplink, and what of it left towards
+   * a master. The difference is lost. Call it once after the host was switched on.
+   */
+  async startPacketCount(): Promise<void> {
+    const hook = (name: string, type: string, match: string): string =>
+      `chain ${name} { type filter hook ${name} priority ${type}; ${match} ip daddr ${vipAddress} counter name ${name}; }`;
+    const rules = [
+      'counter prerouting { }',
+      'counter postrouting { }',
+      hook('prerouting', '-500', 'iifname eth1'),
+      hook('postrouting', '500', 'iifname eth1 oifname eth0'),
+    ];
+    await this.exec(['nft', '-f', '-'], { input: `table ip lab_count {\n${rules.join('\n')}\n}\n` });
+  }
+
+  /** Packets for the VIP since startPacketCount. */
+  async packetCount(): Promise<PacketCount> {
+    const text = await this.exec(['nft', '-j', 'list', 'counters', 'table', 'ip', 'lab_count']);
+    const { nftables } = JSON.parse(text) as {
+      nftables: readonly { counter?: { name: string; packets: number } }[];
+    };
+    const of = (name: string): number =>
+      nftables.find(({ counter }) => counter?.name === name)?.counter?.packets ?? Number.NaN;
+    return { received: of('prerouting'), forwarded: of('postrouting') };
   }
 
   /** The names of the members that are in the pool of the VIP, in order. */

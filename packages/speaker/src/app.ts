@@ -153,7 +153,10 @@ class SpeakerDaemon implements RunningDaemon {
       await this.#leave(() => this.#advertiser.shutdown('the speaker was stopped and has drained'));
       return;
     }
-    logger.info({ signal }, 'the VIP stays bound and advertised for the next speaker');
+    logger.info(
+      { signal },
+      'addresses, mappings and announcements are left as they are for the next speaker',
+    );
     await this.#leave(async () => {
       await this.#keeper.pass('full').catch(() => undefined);
       await this.#advertiser.closeForSuccessor();

@@ -30,7 +30,12 @@ export class NetworkNamespace {
 
   /** Starts a program of ours in the namespace that talks in lines of JSON. */
   start(file: string, ...args: string[]): LineProcess {
-    const started = new LineProcess(['netns', 'exec', this.name, process.execPath, file, ...args]);
+    return this.startProgram(process.execPath, file, ...args);
+  }
+
+  /** The same for any program. */
+  startProgram(program: string, ...args: string[]): LineProcess {
+    const started = new LineProcess(['netns', 'exec', this.name, program, ...args]);
     this.#processes.push(started);
     return started;
   }
@@ -55,14 +60,18 @@ export class LineProcess {
   readonly #closed: Promise<void>;
   #wake: () => void = () => undefined;
   #isClosed = false;
+  #complaints = '';
 
   constructor(args: readonly string[]) {
     // `ip netns exec` replaces itself by the program: the child is the program.
-    this.#child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'inherit'] });
+    this.#child = spawn('ip', args, { stdio: ['pipe', 'pipe', 'pipe'] });
     this.#lines = createInterface({ input: this.#child.stdout });
     this.#lines.on('line', (line) => {
       this.#received.push(JSON.parse(line));
       this.#wake();
+    });
+    this.#child.stderr.on('data', (chunk) => {
+      this.#complaints = `${this.#complaints}${chunk}`.slice(-4096);
     });
     this.#closed = new Promise((resolve) => {
       this.#child.once('close', () => {
@@ -91,11 +100,28 @@ export class LineProcess {
         this.#received.splice(seen, 1);
         return taken;
       }
-      if (this.#isClosed) throw new Error('the process ended before it sent what was waited for');
+      if (this.#isClosed) throw this.#ended();
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
+  }
+
+  /** Whether the process has sent such a message, of those that `next` has not taken. */
+  hasSent(isIt: (message: unknown) => boolean): boolean {
+    return this.#received.some(isIt);
+  }
+
+  #ended(): Error {
+    return new Error(
+      `the process ended; it had sent ${JSON.stringify(this.#received)} and said ${this.#complaints}`,
+    );
+  }
+
+  /** Waits for the end of the process; its exit code, `null` when a signal ended it. */
+  async exit(): Promise<number | null> {
+    await this.#closed;
+    return this.#child.exitCode;
   }
 
   /** Ends the process by a signal and waits for it. */

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import type { VipCheckResult } from '../health/vip-check.ts';
+import { Lifecycle, type SharedInput } from './lifecycle.ts';
+
+const vip = { address: '10.0.0.100', port: 6443, machinePort: 6443 };
+const other = { address: '10.0.0.101', port: 6443, machinePort: 6443 };
+
+const healthy: SharedInput = {
+  role: 'join',
+  bootstrap: 'proven',
+  bootstrapDetail: 'proven',
+  readiness: 'ready',
+  readinessDetail: 'ready',
+  isPortClosed: false,
+  drain: undefined,
+};
+
+/** A lifecycle whose kernel and whose checks are answered by hand; everything it does goes into `log`, in order. */
+class Stage {
+  readonly log: string[] = [];
+  readonly lifecycle: Lifecycle;
+  now = 0;
+  answer: VipCheckResult = { check: 'passed', detail: 'answers' };
+  kernelRefuses = false;
+  #last = '';
+
+  constructor(
+    options: { readonly adopted?: readonly string[]; readonly vips?: readonly (typeof vip)[] } = {},
+  ) {
+    this.lifecycle = new Lifecycle({
+      vips: options.vips ?? [vip],
+      times: { drainTimeout: 10_000, withdrawDelay: 1_000 },
+      clock: { now: () => this.now, after: () => () => undefined },
+      adopted: new Set(options.adopted),
+      bind: async (addresses) => {
+        this.log.push(`bind ${[...addresses].join(' ') || 'none'}`);
+        if (this.kernelRefuses) throw new Error('refused');
+      },
+      advertise: (wanted, isSettled) => {
+        const text = [...wanted].map(([address, how]) => `${address} ${how}`).join(', ');
+        if (isSettled && text !== this.#last) this.log.push(`advertise ${text}`);
+        if (isSettled) this.#last = text;
+      },
+      check: async ({ address }) => {
+        this.log.push(`check ${address}`);
+        return this.answer;
+      },
+      hasAdvertised: () => false,
+      transition: () => undefined,
+    });
+  }
+
+  /** One update and everything that follows from it. */
+  async update(changes: Partial<SharedInput> = {}): Promise<void> {
+    this.lifecycle.update({ ...healthy, ...changes });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** What was done since the last call. */
+  took(): readonly string[] {
+    return this.log.splice(0);
+  }
+}
+
+describe('the order of things', () => {
+  it('binds, checks on this host, then advertises', async () => {
+    const stage = new Stage();
+    await stage.update();
+    expect(stage.took()).toEqual([
+      'advertise 10.0.0.100 none',
+      'bind 10.0.0.100',
+      'check 10.0.0.100',
+      'advertise 10.0.0.100 normal',
+    ]);
+  });
+
+  it('withdraws, then unbinds', async () => {
+    const stage = new Stage();
+    await stage.update();
+    stage.took();
+    await stage.update({ readiness: 'hard' });
+    expect(stage.took()).toEqual(['advertise 10.0.0.100 none', 'bind none']);
+  });
+
+  it('checks anew after each binding', async () => {
+    const stage = new Stage();
+    await stage.update();
+    await stage.update({ readiness: 'hard' });
+    stage.took();
+    await stage.update();
+    expect(stage.took()).toContain('check 10.0.0.100');
+  });
+
+  it('decides for each VIP by its own check', async () => {
+    const stage = new Stage({ vips: [vip, other] });
+    await stage.update();
+    expect(stage.lifecycle.views().map(({ state }) => state)).toEqual(['advertised', 'advertised']);
+  });
+});
+
+describe('trouble', () => {
+  it('does not advertise what the kernel did not take, and tries again', async () => {
+    const stage = new Stage();
+    stage.kernelRefuses = true;
+    await stage.update();
+    expect(stage.took()).toEqual(['advertise 10.0.0.100 none', 'bind 10.0.0.100']);
+    stage.kernelRefuses = false;
+    stage.now = 500;
+    await stage.update();
+    expect(stage.took()).toEqual([]);
+    stage.now = 1_000;
+    await stage.update();
+    expect(stage.took()).toEqual(['bind 10.0.0.100', 'check 10.0.0.100', 'advertise 10.0.0.100 normal']);
+  });
+
+  it('repeats a failed check until the VIP answers', async () => {
+    const stage = new Stage();
+    stage.answer = { check: 'failed', detail: 'does not answer' };
+    await stage.update();
+    stage.took();
+    await stage.update();
+    expect(stage.took()).toEqual([]);
+    stage.now = 200;
+    stage.answer = { check: 'passed', detail: 'answers' };
+    await stage.update();
+    expect(stage.took()).toEqual(['check 10.0.0.100', 'advertise 10.0.0.100 normal']);
+  });
+
+  it('says why it does not advertise', async () => {
+    const stage = new Stage();
+    stage.answer = { check: 'wrong-certificate', detail: 'lacks the name' };
+    await stage.update();
+    expect(stage.lifecycle.views()[0]).toMatchObject({ state: 'local-only', reason: 'lacks the name' });
+  });
+});
+
+describe('a VIP that a predecessor left', () => {
+  it('stays bound, and its announcement is left alone until the first decision', async () => {
+    const stage = new Stage({ adopted: [vip.address] });
+    stage.answer = { check: 'failed', detail: 'does not answer yet' };
+    await stage.update({ readiness: 'unknown' });
+    expect(stage.took()).toEqual(['bind 10.0.0.100', 'check 10.0.0.100']);
+    stage.answer = { check: 'passed', detail: 'answers' };
+    stage.now = 200;
+    await stage.update();
+    expect(stage.took()).toEqual(['check 10.0.0.100', 'advertise 10.0.0.100 normal']);
+  });
+
+  it('is withdrawn when there is no decision in time', async () => {
+    const stage = new Stage({ adopted: [vip.address] });
+    stage.answer = { check: 'failed', detail: 'does not answer' };
+    await stage.update({ readiness: 'unknown' });
+    stage.took();
+    stage.lifecycle.settle();
+    expect(stage.took()).toContain('advertise 10.0.0.100 none');
+  });
+
+  it('is withdrawn and unbound when the API server does not answer', async () => {
+    const stage = new Stage({ adopted: [vip.address] });
+    await stage.update({ readiness: 'hard' });
+    expect(stage.took()).toEqual(['advertise 10.0.0.100 none', 'bind none']);
+  });
+});
+
+describe('after close', () => {
+  it('nothing is decided any more', async () => {
+    const stage = new Stage();
+    await stage.update();
+    stage.took();
+    stage.lifecycle.close();
+    await stage.update({ readiness: 'hard' });
+    expect(stage.took()).toEqual([]);
+  });
+});

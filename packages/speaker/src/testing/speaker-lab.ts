@@ -1,0 +1,188 @@
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { controlRequest } from '@bgp-lb/daemon';
+import type { SpeakerStatus } from '../status.ts';
+import { TestCa } from './certificates.ts';
+import { field, type LineProcess, NetworkNamespace } from './network-namespace.ts';
+
+export const VIP = '10.100.0.1';
+const NODE = '10.9.0.2';
+const ROUTER = '10.9.0.1';
+
+/** Milliseconds that a state is waited for. */
+const PATIENCE = 15_000;
+
+function file(name: string): string {
+  return new URL(name, import.meta.url).pathname;
+}
+
+/** A master and a router in network namespaces of their own, with an API server stand-in, and the real speaker to be started. */
+export class SpeakerLab {
+  readonly folder: string = mkdtempSync(join(tmpdir(), 'bgp-lb-speaker-'));
+  readonly master: NetworkNamespace = new NetworkNamespace('m');
+  readonly #router = new NetworkNamespace('r');
+  readonly ca: TestCa;
+  #apiServer: LineProcess | undefined;
+
+  constructor() {
+    this.master.connect('e0', this.#router);
+    this.master.ip('address', 'add', `${NODE}/24`, 'dev', 'e0');
+    this.#router.ip('address', 'add', `${ROUTER}/24`, 'dev', 'e0');
+    this.#router.ip('route', 'add', VIP, 'via', NODE);
+    this.ca = new TestCa(this.folder);
+    writeFileSync(this.path('machine-id'), 'machine-1\n');
+    writeFileSync(this.path('password'), 'secret\n', { mode: 0o600 });
+  }
+
+  path(name: string): string {
+    return join(this.folder, name);
+  }
+
+  /** Writes the configuration: YAML lines after the head replace the defaults of the lab. */
+  configure(changes: Readonly<Record<string, string>> = {}): void {
+    const keys: Record<string, string> = {
+      apiVersion: 'bgp-lb.dev/v1alpha1',
+      kind: 'Speaker',
+      role: 'join',
+      asn: '64512',
+      vips: `[{ address: ${VIP}, port: 443, machinePort: 6443 }]`,
+      routers: `[{ address: ${ROUTER}, asn: 64512, passwordFile: ${this.path('password')} }]`,
+      apiServer: `{ caFile: ${this.path('ca.crt')} }`,
+      bootstrap: `{ markers: [${this.marker}], stateDir: ${this.path('state')}, machineIdFile: ${this.path('machine-id')} }`,
+      drain: `{ file: ${this.path('drain')}, timeout: 5s }`,
+      api: `{ socket: ${this.path('speaker.sock')} }`,
+      ...changes,
+    };
+    const lines = Object.entries(keys).map(([key, value]) => `${key}: ${value}\n`);
+    writeFileSync(this.path('speaker.yaml'), lines.join(''));
+  }
+
+  get marker(): string {
+    return this.path('bootstrapped');
+  }
+
+  /** What `kubeadm ... && touch MARKER` does at its end. */
+  finishKubeadm(): void {
+    writeFileSync(this.marker, '');
+  }
+
+  async startRouter(password = 'secret'): Promise<LineProcess> {
+    const router = this.#router.start(file('./router-process.ts'), ROUTER, '64512', password);
+    await router.next(field('listening'));
+    return router;
+  }
+
+  async startApiServer(
+    names: readonly string[] = ['DNS:kubernetes', `IP:${NODE}`, `IP:${VIP}`],
+  ): Promise<void> {
+    const { key, cert } = this.ca.serving(names);
+    this.#apiServer = this.master.start(file('./api-server-process.ts'), '6443', key, cert);
+    await this.#apiServer.next(field('mode'));
+  }
+
+  /** Turns the API server stand-in: see api-server-process.ts. */
+  async turn(...modes: readonly string[]): Promise<void> {
+    for (const mode of modes) {
+      this.#apiServer?.send(mode);
+      await this.#apiServer?.next(field('mode'));
+    }
+  }
+
+  /**
+   * Starts the speaker and waits until it answers. Its log lines are the process's messages.
+   * @param options.mounting a file and where it is mounted by itself, as a container has it; the second is then the ca.crt
+   */
+  async startSpeaker(options: { readonly mounting?: readonly [string, string] } = {}): Promise<LineProcess> {
+    const command = ['run', '--config', this.path('speaker.yaml')];
+    const speaker =
+      options.mounting === undefined
+        ? this.master.start(file('../main.ts'), ...command)
+        : this.#mounted(options.mounting, command);
+    await speaker.next((message) => (field('msg')(message) === 'bgp-lb-speaker started' ? true : undefined));
+    return speaker;
+  }
+
+  /** Runs a command of the program on the master to its end, and returns what it printed. Throws with its errors when it fails. */
+  command(...args: readonly string[]): string {
+    return this.master.run(
+      process.execPath,
+      file('../main.ts'),
+      ...args,
+      '--config',
+      this.path('speaker.yaml'),
+    );
+  }
+
+  /** `ip netns exec` gives the process a mount namespace of its own. */
+  #mounted([from, to]: readonly [string, string], command: readonly string[]): LineProcess {
+    writeFileSync(this.path(to), '');
+    const mount = `mount --bind ${this.path(from)} ${this.path(to)} && exec "$@"`;
+    const main = [process.execPath, file('../main.ts'), ...command, '--apiServer.caFile', this.path(to)];
+    return this.master.startProgram('sh', '-c', mount, 'sh', ...main);
+  }
+
+  async status(): Promise<SpeakerStatus> {
+    // The daemon is of this very tree.
+    return (await controlRequest(this.path('speaker.sock'), 'GET', '/api/v1/status')) as SpeakerStatus;
+  }
+
+  /** Waits until the VIP is in this state, and returns why. */
+  async reach(state: string): Promise<string> {
+    const { vips } = await this.until(({ vips: [vip] }) => vip?.state === state);
+    return vips[0]?.reason ?? '';
+  }
+
+  /** Waits until the status is so, and returns it. Throws with the last status when it takes too long. */
+  async until(isSo: (status: SpeakerStatus) => boolean): Promise<SpeakerStatus> {
+    const deadline = performance.now() + PATIENCE;
+    for (;;) {
+      const status = await this.status();
+      if (isSo(status)) return status;
+      if (performance.now() > deadline) throw new Error(`still ${JSON.stringify(status, null, 1)}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** Segments whose TCP-MD5 signature the router's kernel refused. */
+  refusedSignatures(): number {
+    const netstat = this.#router
+      .run('cat', '/proc/net/netstat')
+      .split('\n')
+      .filter((line) => line.startsWith('TcpExt:'));
+    const [names = [], values = []] = netstat.map((line) => line.split(' '));
+    return Number(values[names.indexOf('TCPMD5Failure')]);
+  }
+
+  /** True while the VIP is on the master's loopback interface. */
+  isBound(): boolean {
+    return this.master.ip('-o', 'address', 'show', 'dev', 'lo').includes(`${VIP}/32`);
+  }
+
+  /** Tells which addresses appear on and vanish from the master from now on. */
+  async watchAddresses(): Promise<LineProcess> {
+    const monitor = this.master.start(file('./address-monitor.ts'));
+    await monitor.next(field('monitoring'));
+    return monitor;
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all([this.master.remove(), this.#router.remove()]);
+    if (existsSync(this.folder)) rmSync(this.folder, { recursive: true, force: true });
+  }
+}
+
+/** The next set of paths that the router has from the speaker. */
+export function routesOf(router: LineProcess): Promise<readonly string[]> {
+  return router.next((message) => {
+    const routes = field('routes')(message);
+    return Array.isArray(routes) ? routes.map(String) : undefined;
+  });
+}
+
+/** The paths as the router shows them. */
+export const path: Readonly<Record<'normal' | 'lastResort' | 'draining', string>> = {
+  normal: `${VIP}/32 via ${NODE} pref 100 [] {}`,
+  lastResort: `${VIP}/32 via ${NODE} pref 0 [4294901760] {64512:2:2}`,
+  draining: `${VIP}/32 via ${NODE} pref 0 [4294901760] {64512:2:1}`,
+};

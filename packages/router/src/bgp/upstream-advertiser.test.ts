@@ -1,0 +1,184 @@
+import {
+  asn,
+  formatIpAddress,
+  formatPrefix,
+  ipv4Unicast,
+  Origin,
+  parseIpAddress,
+  parsePrefix,
+  parseRouterId,
+  pathAttributes,
+  SegmentType,
+} from '@bgp-lb/protocol';
+import { BgpSpeaker, type Peer } from '@bgp-lb/protocol/node';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { NeighborConfig } from '../config/router-config.ts';
+import type { BgpNeighbors } from './bgp-neighbors.ts';
+import {
+  freePort,
+  LOCAL_AS,
+  LoopbackMaster,
+  masters,
+  ROUTER_ADDRESS,
+  routerNeighbors,
+} from './testing/loopback-bgp.ts';
+import { mappedSockets } from './testing/mapped-sockets.ts';
+import { UpstreamAdvertiser } from './upstream-advertiser.ts';
+
+const VIP = '10.100.0.1/32';
+const TOR = '10.0.0.50';
+
+/** An upstream router that writes down what it is told. */
+class Tor {
+  readonly log: string[] = [];
+  readonly speaker: BgpSpeaker;
+  #waiting = new Set<() => void>();
+
+  constructor() {
+    this.speaker = new BgpSpeaker({
+      asn: asn(65001),
+      routerId: parseRouterId('10.0.1.1'),
+      sockets: mappedSockets,
+      handlers: {
+        routes: (_: Peer, { announced, withdrawn }) => {
+          for (const { prefix, attributes } of announced) {
+            const hop = attributes.nextHop === undefined ? '' : formatIpAddress(attributes.nextHop);
+            const path = (attributes.asPath ?? []).flatMap(({ asns }) => asns).join(' ');
+            const extras = [attributes.communities, attributes.largeCommunities, attributes.localPref];
+            this.#write(
+              `${formatPrefix(prefix)} via ${hop} path ${path} extras ${extras.filter(Boolean).length}`,
+            );
+          }
+          for (const { prefix } of withdrawn) {
+            this.#write(`withdrawn ${formatPrefix(prefix)}`);
+          }
+        },
+        endOfRib: () => this.#write('end of RIB'),
+      },
+    });
+  }
+
+  /** Resolves when the line, past or future, is there. */
+  line(text: string): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const look = (): void => {
+        if (this.log.includes(text)) {
+          clearTimeout(timer);
+          this.#waiting.delete(look);
+          resolve();
+        }
+      };
+      const timer = setTimeout(() => reject(new Error(`no "${text}" in ${JSON.stringify(this.log)}`)), 5000);
+      this.#waiting.add(look);
+      look();
+    });
+  }
+
+  #write(text: string): void {
+    this.log.push(text);
+    for (const look of this.#waiting) {
+      look();
+    }
+  }
+}
+
+let tor: Tor;
+let bgp: BgpNeighbors;
+let advertiser: UpstreamAdvertiser;
+let port: number;
+const masterSide: LoopbackMaster[] = [];
+
+beforeEach(async () => {
+  port = await freePort();
+  tor = new Tor();
+  await tor.speaker.listen({ address: TOR, port });
+  tor.speaker.addPeer({
+    name: 'lb',
+    address: ROUTER_ADDRESS,
+    port,
+    passive: true,
+    remoteAsn: [asn(LOCAL_AS)],
+  });
+  const upstream: NeighborConfig = {
+    role: 'upstream',
+    name: 'tor',
+    address: TOR,
+    port,
+    asn: 65001,
+    passive: false,
+    nextHop: 'self',
+    ttlSecurityHops: 0,
+    holdTime: 9000,
+  };
+  bgp = routerNeighbors(port, [masters, upstream]);
+  advertiser = new UpstreamAdvertiser(bgp);
+});
+
+afterEach(async () => {
+  await Promise.all(masterSide.splice(0).map((master) => master.die()));
+  await bgp?.stop();
+  await tor?.speaker.close();
+});
+
+const announced = `${VIP} via ${ROUTER_ADDRESS} path ${LOCAL_AS} extras 0`;
+
+describe('the upstream', () => {
+  it('gets nothing but End-of-RIB while no pool has a member', async () => {
+    await bgp.start();
+    await tor.line('end of RIB');
+    expect(tor.log).toEqual(['end of RIB']);
+  });
+
+  it('gets a VIP that is carried already before the End-of-RIB', async () => {
+    advertiser.setAdvertised(VIP, true);
+    await bgp.start();
+    await tor.line('end of RIB');
+    expect(tor.log).toEqual([announced, 'end of RIB']);
+    expect(advertiser.advertised()).toEqual([{ neighbor: 'tor', prefix: VIP, nextHop: ROUTER_ADDRESS }]);
+  });
+
+  it('gets the VIP when it begins to be carried, and its withdrawal when it ends', async () => {
+    await bgp.start();
+    await tor.line('end of RIB');
+    advertiser.setAdvertised(VIP, true);
+    await tor.line(announced);
+    advertiser.setAdvertised(VIP, false);
+    await tor.line(`withdrawn ${VIP}`);
+  });
+
+  it('hears nothing of the masters: neither their paths nor their communities', async () => {
+    await bgp.start();
+    await tor.line('end of RIB');
+    const master = new LoopbackMaster('10.0.0.11', port);
+    masterSide.push(master);
+    await master.established();
+    master.announce(VIP, { intent: 'draining' });
+    advertiser.setAdvertised(VIP, true);
+    await tor.line(announced);
+    advertiser.setAdvertised(VIP, false);
+    await tor.line(`withdrawn ${VIP}`);
+    expect(tor.log).toEqual(['end of RIB', announced, `withdrawn ${VIP}`]);
+  });
+
+  it('has nothing imported that it announces', async () => {
+    await bgp.start();
+    await tor.line('end of RIB');
+    const rejected = new Promise<void>((resolve) => {
+      bgp.own('upstream', { routes: () => resolve() });
+    });
+    tor.speaker.peer('lb')?.setRoutes(ipv4Unicast, [
+      {
+        prefix: parsePrefix(VIP),
+        attributes: pathAttributes({
+          origin: Origin.Igp,
+          asPath: [{ type: SegmentType.AsSequence, asns: [asn(65001)] }],
+          nextHop: parseIpAddress(TOR),
+        }),
+      },
+    ]);
+    await rejected;
+    const [upstream] = bgp.peers('upstream');
+    expect(upstream?.peer.paths()).toEqual([]);
+    expect(upstream?.peer.adjRibIn?.rejected.count).toBe(1);
+  });
+});

@@ -1,0 +1,96 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from './kit/manual-clock.ts';
+import { SessionTimers } from './session-timers.ts';
+
+let clock: ManualClock;
+let expired: string[];
+let armed: number;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  expired = [];
+  armed = 0;
+});
+
+function timers(random: () => number = () => 0): SessionTimers<'Hold' | 'Keepalive'> {
+  return new SessionTimers({
+    clock: {
+      now: () => clock.now(),
+      after: (ms, fire) => {
+        armed += 1;
+        return clock.after(ms, fire);
+      },
+    },
+    random,
+    jittered: ['Keepalive'],
+    silence: ['Hold'],
+    expired: (name) => expired.push(name),
+  });
+}
+
+describe('timers of a session', () => {
+  it('expire once, at their time', async () => {
+    const session = timers();
+    session.start('Hold', 9);
+    await clock.advance(8999);
+    expect(expired).toEqual([]);
+    await clock.advance(1);
+    expect(expired).toEqual(['Hold']);
+    await clock.advance(100_000);
+    expect(expired).toEqual(['Hold']);
+  });
+
+  it('do not ask the clock again with each restart', async () => {
+    const session = timers();
+    for (let second = 0; second < 90; second += 1) {
+      session.start('Hold', 9);
+      await clock.advance(1000);
+    }
+    expect(expired).toEqual([]);
+    expect(armed).toBeLessThan(15);
+    await clock.advance(8000);
+    expect(expired).toEqual(['Hold']);
+  });
+
+  it('can be restarted to expire earlier', async () => {
+    const session = timers();
+    session.start('Hold', 240);
+    session.start('Hold', 3);
+    await clock.advance(3000);
+    expect(expired).toEqual(['Hold']);
+  });
+
+  it('do not expire once stopped', async () => {
+    const session = timers();
+    session.start('Hold', 9);
+    session.start('Keepalive', 3);
+    session.stopAll();
+    await clock.advance(60_000);
+    expect(expired).toEqual([]);
+    expect(clock.waiting).toBe(0);
+  });
+
+  it.each([
+    [0, 7500],
+    [0.5, 8750],
+    [0.999999, 10_000],
+  ])('that are jittered run for 0.75 to 1.0 of their time: random %f gives %i ms', async (random, ms) => {
+    timers(() => random).start('Keepalive', 10);
+    await clock.advance(ms - 1);
+    expect(expired).toEqual([]);
+    await clock.advance(1);
+    expect(expired).toEqual(['Keepalive']);
+  });
+
+  it('that stand for silence give input that waits a chance before they count', async () => {
+    const session = timers();
+    session.start('Hold', 9);
+    clock.stall(20_000);
+    // What a socket's data does when the process wakes up.
+    setImmediate(() => session.start('Hold', 9));
+    await clock.advance(1);
+    expect(expired).toEqual([]);
+    await clock.advance(9000);
+    expect(expired).toEqual(['Hold']);
+  });
+});

@@ -68,8 +68,21 @@ describe('the first master', { timeout: TIMEOUT }, () => {
     await lab.turn('close');
     await lab.startSpeaker();
     await lab.reach('local-only');
-    expect(lab.isBound()).toBe(true);
+    await lab.until(() => lab.isBound());
     expect((await lab.status()).vips[0]?.advertisement).toBe('none');
+  });
+
+  it('is advertised once kubeadm has succeeded, without having been without the VIP', async () => {
+    lab.configure({ role: 'init' });
+    await lab.startSpeaker();
+    await lab.reach('local-only');
+    await lab.until(() => lab.isBound());
+    const monitor = await lab.watchAddresses();
+    await lab.turn('ready');
+    lab.finishKubeadm();
+    expect(await routesOf(router)).toEqual([path.normal]);
+    lab.master.ip('address', 'add', '10.7.7.7/32', 'dev', 'lo');
+    expect(await monitor.next(field('change'))).toBe('set 10.7.7.7');
   });
 });
 

@@ -51,7 +51,7 @@ export async function startSpeaker(options: AppOptions): Promise<RunningDaemon> 
       ...options,
       routes,
       passwords,
-      facts: hostFacts(config, routes),
+      facts: await hostFacts(config, routes),
       releaseLock: lock.release,
     });
     await daemon.start();

@@ -8,7 +8,7 @@ import type { DrainRequest, Role } from './lifecycle/lifecycle-input.ts';
 import type { Advertisement, VipStateName } from './lifecycle/vip-state.ts';
 
 /** Something that has to be good before the VIPs are advertised with full weight. */
-export interface Gate {
+interface Gate {
   readonly name: 'bootstrap' | 'readyz' | 'vip' | 'drain';
   readonly pass: boolean;
   readonly detail: string;

@@ -77,6 +77,6 @@ function largeCommunities({
 }
 
 /** The first 32 bits of a SHA-256 in hexadecimal. */
-export function identityOf(keyHash: string): number {
+function identityOf(keyHash: string): number {
   return Number.parseInt(keyHash.slice(0, 8), 16);
 }

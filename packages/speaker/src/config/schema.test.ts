@@ -1,4 +1,4 @@
-import { ConfigError, loadConfig } from '@bgp-lb/daemon';
+import { ConfigError, describeSchema, loadConfig } from '@bgp-lb/daemon';
 import { describe, expect, it } from 'vitest';
 import { speakerSchema } from './schema.ts';
 import { API_VERSION, KIND, type SpeakerConfig } from './speaker-config.ts';
@@ -120,5 +120,13 @@ describe('the configuration', () => {
 
   it('refuses keys that it does not know, and suggests the nearest', () => {
     expect(faults(`${minimal}stopmode: drain\n`)).toMatch(/stopmode: is not a known key.*stopMode\?/);
+  });
+});
+
+describe('the documentation of the configuration', () => {
+  it('describes every key', () => {
+    const keys = describeSchema(speakerSchema);
+    expect(keys.length).toBeGreaterThan(30);
+    for (const key of keys) expect(`${key.path}: ${key.description}`).not.toMatch(/: (undefined)?$/);
   });
 });

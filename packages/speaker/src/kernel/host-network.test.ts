@@ -31,9 +31,9 @@ async function bind(process: LineProcess, ...bound: string[]): Promise<void> {
 }
 
 /** Connects from the client's namespace: the first line of the answer, or the error's code, within two seconds. */
-function connect(port: number, from = client): string {
+function connect(port: number, from = client, address = VIP): string {
   const script = `
-    const s = require('node:net').connect(${port}, '${VIP}');
+    const s = require('node:net').connect(${port}, '${address}');
     s.on('data', (d) => { console.log(String(d)); process.exit(0); });
     s.on('error', (e) => { console.log(e.code); process.exit(0); });
     setTimeout(() => { console.log('no answer'); process.exit(0); }, 2000);`;
@@ -177,6 +177,28 @@ describe('the port mapping', () => {
   it('does not exist when the ports are the same, so that no connection is tracked for it', async () => {
     await bind(start(), VIP);
     expect(master.run('nft', 'list', 'table', 'inet', 'bgp_lb_speaker')).not.toContain('type nat');
+  });
+});
+
+describe('IPv6', () => {
+  const VIP6 = '2001:db8:100::1';
+
+  beforeEach(() => {
+    client.ip('address', 'add', '2001:db8:9::1/64', 'dev', 'e0', 'nodad');
+    master.ip('address', 'add', '2001:db8:9::2/64', 'dev', 'e0', 'nodad');
+    client.ip('route', 'add', VIP6, 'via', '2001:db8:9::2');
+    master.ip('route', 'add', 'default', 'via', '2001:db8:9::1');
+  });
+
+  it('has a VIP that is usable at once, mapped while it is bound, and guarded while it is not', async () => {
+    await serve();
+    const process = start(443, VIP6);
+    await bind(process, VIP6);
+    expect(leaseOf(VIP6)).toMatchObject({ prefixlen: 128, preferred_life_time: 0, nodad: true });
+    expect(connect(443, client, VIP6)).toBe(`${VIP6}:6443`);
+    expect(connect(443, master, VIP6)).toBe(`${VIP6}:6443`);
+    await bind(process);
+    expect(connect(443, client, VIP6)).toBe('ECONNREFUSED');
   });
 });
 

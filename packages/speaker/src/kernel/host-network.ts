@@ -12,7 +12,7 @@ import {
 import { LEASE_SECONDS, VipAddresses } from './vip-addresses.ts';
 
 /** The part of `Nftables` of @bgp-lb/linux that is used here. */
-export interface NftTables {
+interface NftTables {
   apply(commands: readonly NftCommand[]): Promise<void>;
   table(family: NftFamily, name: string): Promise<readonly unknown[] | undefined>;
 }

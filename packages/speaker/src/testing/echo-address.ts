@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 
 createServer((socket) => {
   socket.on('error', () => undefined);
-  socket.end(`${socket.localAddress}:${socket.localPort}\n`);
-}).listen(Number(process.argv[2]), '0.0.0.0', () => {
+  socket.end(`${socket.localAddress?.replace('::ffff:', '')}:${socket.localPort}\n`);
+}).listen(Number(process.argv[2]), '::', () => {
   process.stdout.write(`${JSON.stringify({ listening: true })}\n`);
 });

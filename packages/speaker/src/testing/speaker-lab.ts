@@ -13,9 +13,12 @@ const ROUTER = '10.9.0.1';
 /** Milliseconds that a state is waited for. */
 const PATIENCE = 15_000;
 
-function file(name: string): string {
-  return new URL(name, import.meta.url).pathname;
-}
+const program = {
+  speaker: new URL('../main.ts', import.meta.url).pathname,
+  apiServer: new URL('./api-server-process.ts', import.meta.url).pathname,
+  router: new URL('./router-process.ts', import.meta.url).pathname,
+  addressMonitor: new URL('./address-monitor.ts', import.meta.url).pathname,
+} as const;
 
 /** A master and a router in network namespaces of their own, with an API server stand-in, and the real speaker to be started. */
 export class SpeakerLab {
@@ -68,7 +71,7 @@ export class SpeakerLab {
   }
 
   async startRouter(password = 'secret'): Promise<LineProcess> {
-    const router = this.#router.start(file('./router-process.ts'), ROUTER, '64512', password);
+    const router = this.#router.start(program.router, ROUTER, '64512', password);
     await router.next(field('listening'));
     return router;
   }
@@ -77,7 +80,7 @@ export class SpeakerLab {
     names: readonly string[] = ['DNS:kubernetes', `IP:${NODE}`, `IP:${VIP}`],
   ): Promise<void> {
     const { key, cert } = this.ca.serving(names);
-    this.#apiServer = this.master.start(file('./api-server-process.ts'), '6443', key, cert);
+    this.#apiServer = this.master.start(program.apiServer, '6443', key, cert);
     await this.#apiServer.next(field('mode'));
   }
 
@@ -97,7 +100,7 @@ export class SpeakerLab {
     const command = ['run', '--config', this.path('speaker.yaml')];
     const speaker =
       options.mounting === undefined
-        ? this.master.start(file('../main.ts'), ...command)
+        ? this.master.start(program.speaker, ...command)
         : this.#mounted(options.mounting, command);
     await speaker.next((message) => (field('msg')(message) === 'bgp-lb-speaker started' ? true : undefined));
     return speaker;
@@ -105,20 +108,14 @@ export class SpeakerLab {
 
   /** Runs a command of the program on the master to its end, and returns what it printed. Throws with its errors when it fails. */
   command(...args: readonly string[]): string {
-    return this.master.run(
-      process.execPath,
-      file('../main.ts'),
-      ...args,
-      '--config',
-      this.path('speaker.yaml'),
-    );
+    return this.master.run(process.execPath, program.speaker, ...args, '--config', this.path('speaker.yaml'));
   }
 
   /** `ip netns exec` gives the process a mount namespace of its own. */
   #mounted([from, to]: readonly [string, string], command: readonly string[]): LineProcess {
     writeFileSync(this.path(to), '');
     const mount = `mount --bind ${this.path(from)} ${this.path(to)} && exec "$@"`;
-    const main = [process.execPath, file('../main.ts'), ...command, '--apiServer.caFile', this.path(to)];
+    const main = [process.execPath, program.speaker, ...command, '--apiServer.caFile', this.path(to)];
     return this.master.startProgram('sh', '-c', mount, 'sh', ...main);
   }
 
@@ -161,7 +158,7 @@ export class SpeakerLab {
 
   /** Tells which addresses appear on and vanish from the master from now on. */
   async watchAddresses(): Promise<LineProcess> {
-    const monitor = this.master.start(file('./address-monitor.ts'));
+    const monitor = this.master.start(program.addressMonitor);
     await monitor.next(field('monitoring'));
     return monitor;
   }

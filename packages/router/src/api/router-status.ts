@@ -56,16 +56,22 @@ export function vipStatus(facts: VipFacts): VipStatus {
     ready,
     status: members.length === 0 ? 'no members yet' : `${healthy} of ${members.length} members healthy`,
     advertised: ready && facts.hasUpstreams,
-    members: members.map(({ since, ...view }) => ({
-      ...view,
+    members: members.map((view) => ({
+      name: view.name,
+      nextHop: view.nextHop,
+      state: view.state,
+      inPool: view.inPool,
+      weight: view.weight,
+      session: view.session,
       bfd: 'off',
+      health: view.health,
       reason: reasonOf(view, facts),
-      sinceMs: Math.round(now - since),
+      sinceMs: Math.round(now - view.since),
     })),
   };
 }
 
-function reasonOf(view: Omit<MemberView, 'since'>, { forwarding, problems }: VipFacts): string {
+function reasonOf(view: MemberView, { forwarding, problems }: VipFacts): string {
   if (!view.inPool || forwarding.includes(view.nextHop)) {
     return view.reason;
   }

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import type { MemberView } from '../pool/member-view.ts';
+import { type VipFacts, vipStatus } from './router-status.ts';
+
+const active: MemberView = {
+  name: '10.0.0.11',
+  nextHop: '10.0.0.11',
+  state: 'active',
+  inPool: true,
+  weight: 256,
+  session: 'Established',
+  health: 'passing',
+  reason: '',
+  since: 1000,
+};
+const out: MemberView = {
+  ...active,
+  name: '10.0.0.13',
+  nextHop: '10.0.0.13',
+  state: 'out',
+  inPool: false,
+  weight: 0,
+  session: 'Idle',
+  health: 'unknown',
+  reason: 'hold timer expired',
+};
+
+function facts(changed: Partial<VipFacts> = {}): VipFacts {
+  return {
+    vip: '10.0.0.100/32',
+    endpoint: '10.0.0.100:6443',
+    members: [active, out],
+    forwarding: ['10.0.0.11'],
+    hasUpstreams: true,
+    problems: new Map(),
+    now: 13_300,
+    ...changed,
+  };
+}
+
+describe('the status of a VIP', () => {
+  it('has the fields that tools depend on', () => {
+    const status = vipStatus(facts());
+    expect(status).toMatchObject({
+      vip: '10.0.0.100/32',
+      endpoint: '10.0.0.100:6443',
+      ready: true,
+      status: '1 of 2 members healthy',
+    });
+    const { sinceMs, ...first } = status.members[0] ?? { sinceMs: 0 };
+    expect(Object.keys(first)).toEqual([
+      'name',
+      'nextHop',
+      'state',
+      'inPool',
+      'weight',
+      'session',
+      'bfd',
+      'health',
+      'reason',
+    ]);
+    expect(first).toMatchObject({ state: 'active', bfd: 'off', reason: '' });
+    expect(sinceMs).toBe(12_300);
+  });
+
+  it('gives each member that is out its reason', () => {
+    expect(vipStatus(facts()).members[1]).toMatchObject({ state: 'out', reason: 'hold timer expired' });
+  });
+
+  it('is not ready, and not advertised, when the kernel forwards to nobody', () => {
+    const problems = new Map([['10.0.0.11', 'eth0 is down']]);
+    const status = vipStatus(facts({ forwarding: [], problems }));
+    expect(status).toMatchObject({ ready: false, advertised: false });
+    expect(status.members[0]?.reason).toBe('not forwarded to: eth0 is down');
+  });
+
+  it('counts as healthy only who is in the pool and passes', () => {
+    const sick: MemberView = { ...active, nextHop: '10.0.0.12', health: 'failing' };
+    expect(vipStatus(facts({ members: [active, sick, out] })).status).toBe('1 of 3 members healthy');
+  });
+
+  it('says so when there are no members yet', () => {
+    expect(vipStatus(facts({ members: [], forwarding: [] })).status).toBe('no members yet');
+  });
+});

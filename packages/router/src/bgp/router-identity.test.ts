@@ -1,0 +1,70 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { formatRouterId } from '@bgp-lb/protocol';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RouterConfig } from '../config/router-config.ts';
+import { routerSchema } from '../config/schema.ts';
+import { chooseRouterId, type IdentityHost } from './router-identity.ts';
+
+let folder: string;
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'router-id-'));
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+function config(changed: Record<string, unknown> = {}): RouterConfig {
+  return routerSchema.parse({
+    asn: 64512,
+    vips: [{ address: '10.100.0.1' }],
+    neighbors: [{ name: 'masters', role: 'master', range: '10.0.0.0/24', asn: 64512 }],
+    stateDir: folder,
+    ...changed,
+  });
+}
+
+function host(source: string | undefined, machine?: string): IdentityHost {
+  return { sourceTowards: () => source, machineId: () => machine };
+}
+
+function chosen(settings: RouterConfig, on: IdentityHost): string {
+  return formatRouterId(chooseRouterId(settings, on));
+}
+
+describe('the router id', () => {
+  it('is the configured one, whatever the host says', () => {
+    expect(chosen(config({ routerId: '192.0.2.1' }), host('10.0.0.10'))).toBe('192.0.2.1');
+  });
+
+  it('is the source address towards the first neighbour', () => {
+    expect(chosen(config(), host('10.0.0.10'))).toBe('10.0.0.10');
+  });
+
+  it('asks for a host of the range, not for the address of the network', () => {
+    const asked: string[] = [];
+    chosen(config(), { ...host(undefined, 'm'), sourceTowards: (address) => void asked.push(address) });
+    expect(asked).toEqual(['10.0.0.1']);
+  });
+
+  it('stays the same when the host would say another one later', () => {
+    expect(chosen(config(), host('10.0.0.10'))).toBe('10.0.0.10');
+    expect(readFileSync(join(folder, 'router-id'), 'utf8')).toBe('10.0.0.10\n');
+    expect(chosen(config(), host('10.0.0.99'))).toBe('10.0.0.10');
+  });
+
+  it.each(['10.100.0.1', '127.0.0.1'])('is never %s: a VIP or loopback is on every machine', (address) => {
+    expect(chosen(config(), host(address, 'machine'))).not.toBe(address);
+  });
+
+  it('is a hash of the machine id on a host without IPv4, and differs between machines', () => {
+    const first = chosen(config(), host(undefined, 'one'));
+    rmSync(join(folder, 'router-id'));
+    expect(chosen(config(), host(undefined, 'two'))).not.toBe(first);
+  });
+
+  it('is an error that says what to set when nothing is known', () => {
+    expect(() => chosen(config(), host(undefined))).toThrow('set routerId');
+  });
+});

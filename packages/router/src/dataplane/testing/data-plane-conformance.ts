@@ -1,0 +1,107 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { WeightedNextHop } from '../../pool/member-view.ts';
+import type { DataPlaneStatus } from '../data-plane.ts';
+
+/** A running data plane, as the conformance test drives it. */
+export interface DrivenDataPlane {
+  /** `start` of the interface: the members of the VIP that were found. */
+  start(): Promise<readonly WeightedNextHop[]>;
+  setNextHops(nextHops: readonly WeightedNextHop[]): Promise<unknown>;
+  setProbed(nextHops: readonly string[]): Promise<void>;
+  /** Connects to the VIP by `socketThrough` and returns the first octets, or the error's code. */
+  probe(nextHop: string): Promise<string>;
+  status(): Promise<DataPlaneStatus>;
+  stop(): Promise<void>;
+  /** Ends the process as kill -9 does. */
+  kill(): Promise<void>;
+}
+
+/** What an implementation brings to its conformance test. */
+export interface DataPlaneHarness {
+  /** Two members that serve the VIP: each answers a connection with its own next hop. */
+  readonly members: readonly [string, string];
+  /** A new instance on the same host. */
+  launch(): Promise<DrivenDataPlane>;
+  /** Connects to the VIP as a client does: which member answered, or the error's code. */
+  connect(): Promise<string>;
+  close(): Promise<void>;
+}
+
+/** The promises of `DataPlane`, checked against an implementation by what clients see. */
+export function dataPlaneConformance(name: string, make: () => Promise<DataPlaneHarness>): void {
+  describe(`${name} as a data plane`, () => {
+    let harness: DataPlaneHarness;
+    let plane: DrivenDataPlane;
+
+    beforeEach(async () => {
+      harness = await make();
+      plane = await harness.launch();
+    });
+
+    afterEach(async () => {
+      await plane?.kill();
+      await harness?.close();
+    });
+
+    const full = (...nextHops: string[]): WeightedNextHop[] =>
+      nextHops.map((nextHop) => ({ nextHop, weight: 256 }));
+
+    async function owners(connections: number): Promise<Set<string>> {
+      const seen = await Promise.all(Array.from({ length: connections }, () => harness.connect()));
+      return new Set(seen);
+    }
+
+    it('begins with nothing on a host where nothing was, and refuses clients at once', async () => {
+      expect(await plane.start()).toEqual([]);
+      expect(await harness.connect()).toBe('EHOSTUNREACH');
+      expect((await plane.status()).vips.map(({ forwarding }) => forwarding)).toEqual([false]);
+    });
+
+    it('carries connections to every member that is set, and to no other', async () => {
+      await plane.start();
+      await plane.setNextHops(full(...harness.members));
+      expect(await owners(24)).toEqual(new Set(harness.members));
+      await plane.setNextHops(full(harness.members[1]));
+      expect(await owners(8)).toEqual(new Set([harness.members[1]]));
+    });
+
+    it('refuses clients at once when the last member is taken out', async () => {
+      await plane.start();
+      await plane.setNextHops(full(harness.members[0]));
+      expect(await harness.connect()).toBe(harness.members[0]);
+      await plane.setNextHops([]);
+      expect(await harness.connect()).toBe('EHOSTUNREACH');
+    });
+
+    it('reaches a member that is not in use, and that member only', async () => {
+      await plane.start();
+      await plane.setNextHops(full(harness.members[1]));
+      await plane.setProbed(harness.members);
+      expect(await plane.probe(harness.members[0])).toBe(harness.members[0]);
+      expect(await plane.probe(harness.members[1])).toBe(harness.members[1]);
+    });
+
+    it('says how much each member gets', async () => {
+      await plane.start();
+      await plane.setNextHops(full(...harness.members));
+      const [vip] = (await plane.status()).vips;
+      expect(vip?.members.map(({ nextHop }) => nextHop).sort()).toEqual([...harness.members].sort());
+      const total = vip?.members.reduce((sum, { share }) => sum + share, 0) ?? 0;
+      expect(total).toBeCloseTo(1, 3);
+    });
+
+    it.each(['stop', 'kill'] as const)(
+      'forwards on after %s, and the next instance finds it',
+      async (how) => {
+        await plane.start();
+        await plane.setNextHops(full(harness.members[0]));
+        await plane[how]();
+        expect(await harness.connect()).toBe(harness.members[0]);
+        await plane.kill();
+        plane = await harness.launch();
+        expect(await plane.start()).toEqual(full(harness.members[0]));
+        expect(await harness.connect()).toBe(harness.members[0]);
+      },
+    );
+  });
+}

@@ -1,0 +1,106 @@
+import type { ProbeResult } from '@bgp-lb/daemon';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../testing/manual-clock.ts';
+import { Pool } from './pool.ts';
+import { PoolController } from './pool-controller.ts';
+
+const settings = {
+  rise: 2,
+  fall: 3,
+  panicThreshold: 0.5,
+  evictAfter: 15_000,
+  staleTime: 60_000,
+  initialHold: 2000,
+  expected: [],
+};
+const good: ProbeResult = { kind: 'ok', tookMs: 1, detail: 'answered 200', isVerified: true, warnings: [] };
+const [V4, OTHER, V6] = ['10.100.0.1/32', '10.100.0.2/32', 'fd00::1/128'];
+
+let clock: ManualClock;
+let log: string[];
+let controller: PoolController;
+
+beforeEach(() => {
+  clock = new ManualClock();
+  log = [];
+  const pools = new Map([V4, OTHER, V6].map((vip) => [vip, new Pool(vip, settings)]));
+  controller = new PoolController({
+    pools,
+    dataPlane: {
+      setNextHops: (vip, nextHops) =>
+        log.push(
+          `kernel ${vip} ${nextHops.map(({ nextHop, weight }) => `${nextHop}x${weight}`).join(' ')}`.trim(),
+        ),
+      setProbed: (nextHops) => log.push(`probed ${nextHops.join(' ')}`.trim()),
+    },
+    clock,
+    setTargets: (vip, targets) =>
+      targets.length > 0 &&
+      log.push(`targets ${vip} ${targets.map(({ nextHop, urgency }) => `${nextHop}/${urgency}`)}`),
+    onTransition: (vip, { member, from, to }) => log.push(`transition ${vip} ${member} ${from} ${to}`),
+  });
+});
+
+function announce(vip: string, nextHop: string): void {
+  controller.membership({ type: 'session', nextHop, name: nextHop, session: 'Established' });
+  controller.membership({ type: 'announced', vip, nextHop, name: nextHop, intent: 'active' });
+}
+
+function lines(start: string): string[] {
+  return log.filter((line) => line.startsWith(start));
+}
+
+describe('the pool controller', () => {
+  it('has a way for probes before it probes', () => {
+    announce(V4, '10.0.0.11');
+    const probed = log.indexOf('probed 10.0.0.11');
+    expect(probed).toBeGreaterThanOrEqual(0);
+    expect(probed).toBeLessThan(log.indexOf(`targets ${V4} 10.0.0.11/normal`));
+  });
+
+  it('changes the kernel when the initial hold is over, by its own timer', () => {
+    announce(V4, '10.0.0.11');
+    controller.probed(V4, '10.0.0.11', good);
+    controller.probed(V4, '10.0.0.11', good);
+    expect(lines('kernel')).toEqual([]);
+    clock.advance(2000);
+    expect(lines('kernel')).toEqual([`kernel ${V4} 10.0.0.11x256`]);
+  });
+
+  it('changes the kernel before it tells anybody of a withdrawal', () => {
+    controller.adopt(V4, [{ nextHop: '10.0.0.11', weight: 256 }]);
+    announce(V4, '10.0.0.11');
+    log.length = 0;
+    controller.membership({ type: 'withdrawn', vip: V4, nextHop: '10.0.0.11', reason: 'Cease' });
+    expect(log).toEqual([`kernel ${V4}`, 'probed', `transition ${V4} 10.0.0.11 active out`]);
+  });
+
+  it('does not touch the kernel when nothing changes for it', () => {
+    controller.adopt(V4, [{ nextHop: '10.0.0.11', weight: 256 }]);
+    announce(V4, '10.0.0.11');
+    log.length = 0;
+    controller.probed(V4, '10.0.0.11', good);
+    clock.advance(100_000);
+    expect(lines('kernel')).toEqual([]);
+  });
+
+  it('tells a session to all VIPs of its family, and a path to its own', () => {
+    announce(V4, '10.0.0.11');
+    announce(V6, 'fd00:1::11');
+    controller.probed(V4, '10.0.0.11', good);
+    controller.probed(V4, '10.0.0.11', good);
+    clock.advance(2000);
+    expect(lines('kernel')).toEqual([`kernel ${V4} 10.0.0.11x256`]);
+    expect(lines(`targets ${OTHER}`)).toEqual([]);
+    expect(lines(`targets ${V6}`)).not.toEqual([]);
+  });
+
+  it('fires no timer after it was closed', () => {
+    announce(V4, '10.0.0.11');
+    controller.probed(V4, '10.0.0.11', good);
+    controller.probed(V4, '10.0.0.11', good);
+    controller.close();
+    clock.advance(100_000);
+    expect(lines('kernel')).toEqual([]);
+  });
+});

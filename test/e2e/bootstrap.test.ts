@@ -36,12 +36,11 @@ describe('bootstrap, with the LB booting after two of the masters', () => {
     const joiner = lab.master(2);
     joiner.placeSpeaker('join');
     const kubeadm = joiner.kubeadmJoin(lab.master(1), { settleTime: 3_000 });
-    await waitUntil(
-      async () => (await joiner.speaker.status()).gates.some(({ name, pass }) => name === 'readyz' && pass),
-      { what: 'a green /readyz on m2', timeoutMs: 15_000 },
-    ).catch((error: unknown) => {
-      throw new Error(`${String(error)}\n${kubeadm.tail()}`);
-    });
+    await joiner.speaker.waitFor(
+      'a green /readyz on m2',
+      ({ gates }) => gates.some(({ name, pass }) => name === 'readyz' && pass),
+      15_000,
+    );
     expect(kubeadm.isRunning).toBe(true);
     const hasProof = (): boolean =>
       existsSync(joiner.markerFile) || existsSync(joiner.path('var/lib/bgp-lb/state.json'));
@@ -63,7 +62,10 @@ describe('bootstrap, with the LB booting after two of the masters', () => {
   it('leaves a master out whose join failed', async () => {
     const joiner = lab.master(3);
     joiner.placeSpeaker('join');
-    const kubeadm = joiner.kubeadmJoin(lab.master(1), { caCertHash: 'sha256:'.padEnd(71, '0') });
+    const kubeadm = joiner.kubeadmJoin(lab.master(1), {
+      caCertHash: 'sha256:'.padEnd(71, '0'),
+      discoveryTimeout: 1_000,
+    });
     expect((await kubeadm.exited).code).toBe(1);
     expect(kubeadm.tail()).toContain('error execution phase preflight');
     expect(await joiner.hasVip()).toBe(false);

@@ -27,6 +27,32 @@ export async function startCluster(options: LabOptions = {}): Promise<Lab> {
   }
 }
 
+/** Brings a cluster back to health after whatever a test did, or failed to do: power, API servers, daemons, pool. */
+export async function heal(lab: Lab): Promise<void> {
+  await Promise.all(
+    lab.masters.map(async (master) => {
+      if (!master.isOn) await master.powerOn();
+      if (!master.apiServer?.isRunning) await master.startApiServer();
+      else await master.setApiServer('ready');
+      if (!master.speaker.isRunning) await master.startSpeaker();
+    }),
+  );
+  if (!lab.lb.router.isRunning) await lab.lb.router.start();
+  await waitForAllActive(lab);
+}
+
+/** Waits until the pool holds every master with its full share. */
+export async function waitForAllActive(lab: Lab): Promise<void> {
+  await lab.lb.router.waitFor(
+    'all masters active',
+    ({ vips }) =>
+      vips.every(
+        ({ members }) => members.filter(({ state }) => state === 'active').length === lab.masters.length,
+      ),
+    20_000,
+  );
+}
+
 /** The masters' addresses. */
 export function addresses(masters: readonly MasterHost[]): string[] {
   return masters.map(({ address }) => address);

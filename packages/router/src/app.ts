@@ -202,7 +202,7 @@ class Router {
         ),
       shares: () =>
         this.#dataPlane
-          .status()
+          .status({ shares: true })
           .vips.flatMap(({ vip, members }) =>
             members.map(({ nextHop, share, buckets }) => ({ vip, member: nextHop, share, buckets })),
           ),
@@ -213,7 +213,7 @@ class Router {
   }
 
   #reportProblems(): void {
-    for (const problem of this.#dataPlane.status().problems) {
+    for (const problem of this.#dataPlane.status({ shares: false }).problems) {
       this.#observer.problem(problem);
     }
   }

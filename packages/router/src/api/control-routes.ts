@@ -1,4 +1,5 @@
 import { ControlError, type ControlRoute, type Readiness } from '@bgp-lb/daemon';
+import { tcpMd5Counters } from '@bgp-lb/linux';
 import type { RouterId } from '@bgp-lb/protocol';
 import { formatRouterId } from '@bgp-lb/protocol';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
@@ -43,7 +44,7 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
     get('/api/v1/neighbors', () => neighborStatuses(sources)),
     get('/api/v1/neighbors/:name', ({ params }) => oneNeighbor(sources, params['name'] ?? '')),
     get('/api/v1/routes', () => routerRoutes(sources)),
-    get('/api/v1/fib', () => sources.dataPlane.status()),
+    get('/api/v1/fib', () => sources.dataPlane.status({ shares: true })),
   ];
 }
 
@@ -57,7 +58,7 @@ export function readiness({ pools, dataPlane }: ControlSources): Readiness {
 
 export function routerStatus(sources: ControlSources): RouterStatus {
   const { config, routerId, pools, dataPlane, bgp, ca, now, version, startedAt } = sources;
-  const fib = dataPlane.status();
+  const fib = dataPlane.status({ shares: false });
   const hasUpstreams = bgp.peers('upstream').length > 0;
   return {
     routerId: formatRouterId(routerId),
@@ -75,6 +76,7 @@ export function routerStatus(sources: ControlSources): RouterStatus {
     ),
     healthCheck: ca.state,
     dataplane: { kind: fib.kind, problems: fib.problems },
+    md5: config.neighbors.some(({ passwordFile }) => passwordFile !== undefined) ? tcpMd5Counters() : null,
     version,
     uptimeMs: Math.round(now() - startedAt),
   };

@@ -30,6 +30,11 @@ export interface RouterStatus {
   readonly vips: readonly VipStatus[];
   readonly healthCheck: { readonly verified: boolean; readonly detail: string };
   readonly dataplane: { readonly kind: string; readonly problems: readonly string[] };
+  /**
+   * Segments that the kernel of this host dropped for their TCP-MD5 signature (RFC 2385), `null` without passwords.
+   * A wrong password shows here and nowhere else: the connection is not refused, it never comes.
+   */
+  readonly md5: { readonly notFound: number; readonly unexpected: number; readonly failure: number } | null;
   readonly version: string;
   readonly uptimeMs: number;
 }

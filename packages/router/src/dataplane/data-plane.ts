@@ -75,7 +75,8 @@ export interface DataPlane {
   socketThrough(nextHop: string, address: string): Socket;
   /** The next hops that the VIP is forwarded to now. */
   forwarding(vip: string): readonly string[];
-  status(): DataPlaneStatus;
+  /** Without `shares` the buckets are not counted, which costs some milliseconds: they are all 0 then. */
+  status(options: { readonly shares: boolean }): DataPlaneStatus;
   /** Leaves forwarding as it is (invariant 6) and releases everything else. */
   stop(): Promise<void>;
 }

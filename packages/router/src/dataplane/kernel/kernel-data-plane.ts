@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Nftables, RouteSocket } from '@bgp-lb/linux';
+import { NetlinkError, type NexthopBucket, type Nftables, type RouteSocket } from '@bgp-lb/linux';
 import type { Clock } from '@bgp-lb/protocol/node';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import { type DataPlane, type DataPlaneHandlers, type DataPlaneStatus, NoWayError } from '../data-plane.ts';
@@ -12,6 +12,7 @@ import { ObjectIds } from './object-ids.ts';
 import { describeOperation } from './operation.ts';
 import { ProbeMarks } from './probe-marks.ts';
 import { applySysctls, type SysctlAccess, wantedSysctls } from './sysctls.ts';
+import { vipConflicts } from './vip-conflicts.ts';
 
 /** A VIP as the kernel is to carry it. */
 export interface KernelVip {
@@ -78,7 +79,7 @@ export class KernelDataPlane implements DataPlane {
   #isStarted = false;
   #wanted: Map<string, readonly WeightedNextHop[]>;
   #forwarding = new Map<string, readonly string[]>();
-  #problems = new Map<'kernel' | 'nft' | 'sysctl', readonly string[]>();
+  #problems = new Map<'kernel' | 'nft' | 'sysctl' | 'conflict', readonly string[]>();
   #monitor: { close(): void } | undefined;
   #cancels = new Map<'read-back' | 'slow' | 'retry', () => void>();
   #lastReadBack = Number.NEGATIVE_INFINITY;
@@ -115,6 +116,7 @@ export class KernelDataPlane implements DataPlane {
     this.#reconcile();
     this.#applySysctls();
     await this.#ensureNft();
+    this.#lookForConflicts();
     this.#armSlowTimer();
     this.#isStarted = true;
     return adopted;
@@ -150,8 +152,7 @@ export class KernelDataPlane implements DataPlane {
     return this.#forwarding.get(vip) ?? [];
   }
 
-  status(): DataPlaneStatus {
-    const { socket } = this.#host;
+  status({ shares }: { readonly shares: boolean }): DataPlaneStatus {
     return {
       kind: this.kind,
       vips: [...this.#wanted].map(([vip, nextHops]) =>
@@ -161,11 +162,23 @@ export class KernelDataPlane implements DataPlane {
           table: this.#options.table,
           known: this.#reconciler.known,
           resolver: this.#resolver,
-          buckets: (groupId) => socket.nexthopBuckets(groupId),
+          buckets: (groupId) => (shares ? this.#buckets(groupId) : []),
         }),
       ),
       problems: [...this.#problems.values()].flat(),
     };
+  }
+
+  /** Empty when somebody deleted the group this very moment: the repair is on its way. */
+  #buckets(groupId: number): readonly NexthopBucket[] {
+    try {
+      return this.#host.socket.nexthopBuckets(groupId);
+    } catch (error) {
+      if (error instanceof NetlinkError) {
+        return [];
+      }
+      throw error;
+    }
   }
 
   async stop(): Promise<void> {
@@ -264,6 +277,7 @@ export class KernelDataPlane implements DataPlane {
     }
     this.#ids.retain(this.#gateways());
     this.#applySysctls(true);
+    this.#lookForConflicts();
     if (this.#lastReadBack - this.#lastNft >= NFT_GAP) {
       void this.#ensureNft();
     }
@@ -300,6 +314,12 @@ export class KernelDataPlane implements DataPlane {
       }
     }
     this.#sysctlsMade = new Set(settings.map(({ name }) => name));
+  }
+
+  #lookForConflicts(): void {
+    const { vips, table } = this.#options;
+    const isForwarding = (prefix: string): boolean => this.forwarding(prefix).length > 0;
+    this.#problems.set('conflict', vipConflicts(this.#host.socket, vips, isForwarding, table));
   }
 
   async #ensureNft(): Promise<void> {

@@ -164,3 +164,28 @@ describe('a restart', () => {
     expect(lab.exec('nft', 'list', 'tables')).toContain('bgp_lb_router');
   });
 });
+
+describe('what is not ours to repair', () => {
+  async function problems(): Promise<string> {
+    return (await plane.status()).problems.join('\n');
+  }
+
+  async function untilProblem(text: string): Promise<void> {
+    for (let i = 0; i < 100 && !(await problems()).includes(text); i++) {
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    expect(await problems()).toContain(text);
+  }
+
+  it('is said when this host has the VIP itself', async () => {
+    expect(await problems()).toBe('');
+    lab.ip('addr', 'add', VIP, 'dev', 'lo');
+    await untilProblem('10.100.0.1 is an address of this host');
+  });
+
+  it('is said when a rule leads the VIP to another table', async () => {
+    lab.ip('route', 'add', VIP, 'via', '10.0.1.11', 'table', '77');
+    lab.ip('rule', 'add', 'to', VIP, 'lookup', '77', 'priority', '50');
+    await untilProblem('10.100.0.1 is routed by table 77');
+  });
+});

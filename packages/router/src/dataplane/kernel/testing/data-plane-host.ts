@@ -57,7 +57,7 @@ async function obey(call: HostCall): Promise<unknown> {
     case 'probe':
       return await probe(call.nextHop);
     case 'status':
-      return plane.status();
+      return plane.status({ shares: true });
     case 'stop':
       await plane.stop();
       return undefined;

@@ -1,5 +1,3 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import {
   asn,
   type FsmEvent,
@@ -13,7 +11,9 @@ import {
   type PeerInput,
   parseRouterId,
   type Role,
-} from '../../packages/protocol/src/index.ts';
+} from '@bgp-lb/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 
 /** A TCP connection between the two sides: what is on its way to each of them. */
 interface Link {

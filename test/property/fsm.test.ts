@@ -1,12 +1,7 @@
+import { type PeerAction, PeerFsm, type PeerInput, type Role } from '@bgp-lb/protocol';
+import { negotiatedRestart, negotiatedWith, ourOpen, sampleEvents } from '@bgp-lb/protocol/testing';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  negotiatedRestart,
-  negotiatedWith,
-  ourOpen,
-  sampleEvents,
-} from '../../packages/protocol/src/fsm/kit/samples.ts';
-import { type PeerAction, PeerFsm, type PeerInput, type Role } from '../../packages/protocol/src/index.ts';
 
 const events = Object.values(sampleEvents);
 const connectionEvent = fc
@@ -91,31 +86,36 @@ class Books {
 describe('the FSM of a peer, whatever happens to it', () => {
   it('never throws, never forgets a timer, alternates established and down, and closes after each NOTIFICATION', () => {
     fc.assert(
-      fc.property(fc.boolean(), fc.array(input, { maxLength: 60 }), (passive, inputs) => {
-        const fsm = new PeerFsm(ourOpen(), {
-          passive,
-          connectRetryTime: 120,
-          delayOpenTime: undefined,
-          sendHoldTime: 480,
-        });
-        const books = new Books();
-        let now = 0;
-        for (const each of inputs) {
-          now += 1000;
-          if (each.type === 'idleHoldExpired') books.isHeld = false;
-          books.take(fsm.handle(each, now));
-          expect(books.isUp).toBe(fsm.state === 'Established');
-          expect(books.isHeld).toBe(fsm.isHeld);
-          if (fsm.state === 'Idle') {
-            expect(
-              [...books.timers.active, ...books.timers.passive].filter((name) => name !== 'ConnectRetry'),
-            ).toEqual([]);
+      fc.property(
+        fc.boolean(),
+        fc.constantFrom(undefined, 5),
+        fc.array(input, { maxLength: 60 }),
+        (passive, delayOpenTime, inputs) => {
+          const fsm = new PeerFsm(ourOpen(), {
+            passive,
+            connectRetryTime: 120,
+            delayOpenTime,
+            sendHoldTime: 480,
+          });
+          const books = new Books();
+          let now = 0;
+          for (const each of inputs) {
+            now += 1000;
+            if (each.type === 'idleHoldExpired') books.isHeld = false;
+            books.take(fsm.handle(each, now));
+            expect(books.isUp).toBe(fsm.state === 'Established');
+            expect(books.isHeld).toBe(fsm.isHeld);
+            if (fsm.state === 'Idle') {
+              expect(
+                [...books.timers.active, ...books.timers.passive].filter((name) => name !== 'ConnectRetry'),
+              ).toEqual([]);
+            }
+            // A started peer is never forgotten in Idle: something will bring it back.
+            if (fsm.isStarted && fsm.state === 'Idle') expect(fsm.isHeld).toBe(true);
+            if (passive) expect(books.timers.active.has('ConnectRetry')).toBe(false);
           }
-          // A started peer is never forgotten in Idle: something will bring it back.
-          if (fsm.isStarted && fsm.state === 'Idle') expect(fsm.isHeld).toBe(true);
-          if (passive) expect(books.timers.active.has('ConnectRetry')).toBe(false);
-        }
-      }),
+        },
+      ),
       { numRuns: 2000 },
     );
   });

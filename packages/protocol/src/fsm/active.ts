@@ -9,7 +9,11 @@ export const active: Handler<ActiveState> = (state, event, config) => {
       // A passive peer has no such timer; were it to fire, no SYN may follow.
       return config.passive
         ? stay(state, 'passive: no attempt of our own')
-        : toConnect(config, [], 'ConnectRetryTimer expired');
+        : toConnect(
+            config,
+            state.delayingOpen ? [{ type: 'close' }, { type: 'stopTimer', timer: 'DelayOpen' }] : [],
+            'ConnectRetryTimer expired',
+          );
     case 'TcpConnectionFails':
       // With the DelayOpenTimer running the answer of Connect is taken (restart ConnectRetryTimer, no damping):
       // a peer that closes before any OPEN has broken nothing.

@@ -93,7 +93,9 @@ async function parse(
     .demandCommand(1, 'which command?')
     .epilogue('Exit codes: 0 good, 1 failed, 2 usage or configuration error.')
     .fail((message, error) => {
-      throw error ?? new UsageError(unknownCommand(message, options.commands));
+      // Commands run after parsing: whatever fails in here is the command line.
+      const text = message ?? error?.message ?? 'the command line cannot be read';
+      throw new UsageError(unknownCommand(text, options.commands));
     });
   cli.wrap(Math.min(110, cli.terminalWidth()));
   for (const command of options.commands) {
@@ -214,7 +216,7 @@ function split({ command, argv }: Selection): {
   known: Record<string, unknown>;
   others: Record<string, unknown>;
 } {
-  const own = new Set([...knownFlags(command), ...Object.keys(command.positionals ?? {}), 'version', 'h']);
+  const own = new Set([...knownFlags(command), ...positionalNames(command), 'version', 'h']);
   const known: Record<string, unknown> = {};
   const others: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(argv)) {
@@ -223,6 +225,11 @@ function split({ command, argv }: Selection): {
     else others[name] = value;
   }
   return { known, others };
+}
+
+/** The names in `drain <member>`, `show [names..]`. */
+function positionalNames(command: Command): string[] {
+  return [...command.syntax.matchAll(/[<[]([\w-]+)(?:\.\.)?[>\]]/g)].flatMap((match) => match[1] ?? []);
 }
 
 function unknownFlag(name: string, known: readonly string[]): string {

@@ -50,6 +50,12 @@ class ProbeAgent extends Agent {
     this.#open = open;
   }
 
+  /** Closes the kept connection; the next request opens its own. */
+  drop(): void {
+    this.destroy();
+    this.connection = undefined;
+  }
+
   override createConnection(
     _options: object,
     callback?: (error: Error | null, stream: Duplex) => void,
@@ -115,9 +121,11 @@ export class HttpsProbe {
       const answer = await this.#ask();
       return this.#result(started, describeAnswer(answer));
     } catch (error) {
-      // After a fault the connection is of no more use: the next probe makes its own.
-      this.#agent.destroy();
-      return this.#result(started, timedOut ? this.#timeout() : describeFault(error, this.#isClosed));
+      const outcome = timedOut ? this.#timeout() : describeFault(error, this.#isClosed);
+      const result = this.#result(started, outcome);
+      // After a fault the connection is of no more use.
+      this.#agent.drop();
+      return result;
     } finally {
       clearTimeout(timer);
     }
@@ -126,7 +134,7 @@ export class HttpsProbe {
   /** A connection that was checked against another bundle must not be used with this one. */
   #refreshCa(): void {
     const ca = this.#options.ca?.();
-    if (ca !== this.#ca) this.#agent.destroy();
+    if (ca !== this.#ca) this.#agent.drop();
     this.#ca = ca;
   }
 
@@ -140,7 +148,7 @@ export class HttpsProbe {
       return await this.#request();
     } catch (error) {
       if (!(error instanceof StaleConnection) || this.#abort.signal.aborted) throw error;
-      this.#agent.destroy();
+      this.#agent.drop();
       return await this.#request();
     }
   }

@@ -116,15 +116,15 @@ function attempt<T>(kind: ProbeKind, make: () => T): T {
 
 function checked(socket: TLSSocket, ca: string | undefined, serverName: string): TlsConnection {
   const verification = verifyPeer(socket, ca, serverName);
-  const certificate = describeCertificate(socket, verification);
+  const certificate = describeCertificate(verification);
   if (verification.fault !== undefined) {
     throw new ProbeFault('tls', verification.fault.message, verification.fault.code, certificate);
   }
   return { socket, verification, certificate };
 }
 
-function describeCertificate(socket: TLSSocket, verification: PeerVerification): PeerCertificate | undefined {
-  const leaf = socket.getPeerX509Certificate();
+function describeCertificate(verification: PeerVerification): PeerCertificate | undefined {
+  const { leaf } = verification;
   if (leaf === undefined) return undefined;
   return {
     subjectAltNames: subjectAltNames(leaf),

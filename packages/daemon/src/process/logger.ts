@@ -20,8 +20,7 @@ export function createLogger(
   level: LogLevel,
   options: { readonly name?: string; readonly destination?: DestinationStream } = {},
 ): Logger {
-  const destination =
-    options.destination ?? pino.destination({ dest: 1, sync: false, minLength: 0, maxLength: MAX_BUFFERED });
+  const destination = options.destination ?? standardOutput();
   return pino(
     {
       level,
@@ -31,4 +30,11 @@ export function createLogger(
     },
     destination,
   );
+}
+
+function standardOutput(): DestinationStream {
+  const stream = pino.destination({ dest: 1, sync: false, minLength: 1, maxLength: MAX_BUFFERED });
+  // A full disk or a log reader that went away costs log lines; it must not end a load balancer.
+  stream.on('error', () => undefined);
+  return stream;
 }

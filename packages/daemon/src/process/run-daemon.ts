@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { exitCodeOf } from './exit-code.ts';
+import { ExitCode, exitCodeOf } from './exit-code.ts';
 
 /** A daemon that runs. */
 export interface RunningDaemon {
@@ -67,7 +67,8 @@ class Lifecycle {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       logger.fatal({ err: asError(error) }, `${name} did not start: ${why}`);
-      process.exit(exitCodeOf(error));
+      exitAfterFlush(logger, exitCodeOf(error));
+      return new Promise<never>(() => undefined);
     }
     logger.info(`${name} started`);
     // A signal may have come while it started.
@@ -81,7 +82,8 @@ class Lifecycle {
     const { name, logger } = this.#options;
     if (this.#stopSignal !== undefined) {
       logger.warn(`${name}: second signal (${signal}), ending at once`);
-      process.exit(SIGNAL_EXIT[signal] ?? 1);
+      exitAfterFlush(logger, SIGNAL_EXIT[signal] ?? ExitCode.Failed);
+      return;
     }
     this.#stopSignal = signal;
     logger.info({ signal }, `${name} is stopping`);
@@ -94,16 +96,16 @@ class Lifecycle {
     if (daemon === undefined) return;
     setTimeout(() => {
       logger.error(`${name} did not stop within ${stopTimeoutMs} ms; ending it`);
-      process.exit(1);
+      exitAfterFlush(logger, ExitCode.Failed);
     }, stopTimeoutMs);
     daemon.stop(signal).then(
       () => {
         logger.info(`${name} stopped`);
-        process.exit(0);
+        exitAfterFlush(logger, ExitCode.Good);
       },
       (error: unknown) => {
         logger.error({ err: asError(error) }, `${name} failed to stop in order`);
-        process.exit(1);
+        exitAfterFlush(logger, ExitCode.Failed);
       },
     );
   }
@@ -134,6 +136,15 @@ class Lifecycle {
         if (this.#wantsReload) this.reloadSignal();
       });
   }
+}
+
+/** How long the end of the process may wait for whoever reads the log. */
+const FLUSH_TIMEOUT_MS = 500;
+
+/** Ends the process once the last words are written. An exit at once would lose or reorder lines that are being written. */
+function exitAfterFlush(logger: Logger, code: number): void {
+  setTimeout(() => process.exit(code), FLUSH_TIMEOUT_MS);
+  logger.flush(() => process.exit(code));
 }
 
 function asError(error: unknown): Error {

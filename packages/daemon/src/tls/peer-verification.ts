@@ -1,6 +1,6 @@
 import type { X509Certificate } from 'node:crypto';
-import { isIPv6 } from 'node:net';
-import { checkServerIdentity, type TLSSocket } from 'node:tls';
+import { isIP, isIPv6 } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { Address6 } from 'ip-address';
 import { parseCertificates, publicKeyHash } from './public-key-hashes.ts';
 
@@ -8,6 +8,7 @@ import { parseCertificates, publicKeyHash } from './public-key-hashes.ts';
 export interface PeerVerification {
   /** The chain ends at the CA and the names match. */
   readonly isVerified: boolean;
+  readonly leaf?: X509Certificate;
   /** Why it is not, with OpenSSL's or Node's code; absent without a CA, when nothing was asked. */
   readonly fault?: { readonly code: string; readonly message: string };
   /** Faults of dates, which do not count: the clocks of machines that boot are not to be trusted. */
@@ -29,14 +30,15 @@ const MAX_CHAIN = 8;
  * checked again here.
  */
 export function verifyPeer(socket: TLSSocket, ca: string | undefined, serverName: string): PeerVerification {
+  // Asked for once: Node 24 gives it away, and knows no certificate afterwards.
   const leaf = socket.getPeerX509Certificate();
   if (leaf === undefined) {
     return { isVerified: false, fault: { code: 'NO_CERTIFICATE', message: 'no certificate' }, warnings: [] };
   }
   const issuers = ca === undefined ? [] : parseCertificates(ca);
   const issuer = issuerOf(leaf, issuers) ?? leaf.issuerCertificate;
-  const hash = issuer === undefined ? {} : { issuerKeyHash: publicKeyHash(issuer) };
-  if (ca === undefined) return { isVerified: false, warnings: [], ...hash };
+  const known = { leaf, ...(issuer === undefined ? {} : { issuerKeyHash: publicKeyHash(issuer) }) };
+  if (ca === undefined) return { isVerified: false, warnings: [], ...known };
 
   const code = socket.authorizationError === null ? undefined : errorCode(socket.authorizationError);
   const dateFault = code === undefined ? undefined : DATE_FAULTS[code];
@@ -44,14 +46,24 @@ export function verifyPeer(socket: TLSSocket, ca: string | undefined, serverName
   if (code !== undefined && (dateFault === undefined || !isSignedBy(leaf, issuers))) {
     const shown = dateFault === undefined ? code : 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
     const message = `the certificate is not of the expected CA (${shown})`;
-    return { isVerified: false, fault: { code: shown, message }, warnings, ...hash };
+    return { isVerified: false, fault: { code: shown, message }, warnings, ...known };
   }
-  const identity = checkServerIdentity(serverName, socket.getPeerCertificate());
-  if (identity !== undefined) {
+  if (!names(leaf, serverName)) {
     const message = `the certificate does not name ${serverName}`;
-    return { isVerified: false, fault: { code: 'ERR_TLS_CERT_ALTNAME_INVALID', message }, warnings, ...hash };
+    return {
+      isVerified: false,
+      fault: { code: 'ERR_TLS_CERT_ALTNAME_INVALID', message },
+      warnings,
+      ...known,
+    };
   }
-  return { isVerified: true, warnings, ...hash };
+  return { isVerified: true, warnings, ...known };
+}
+
+/** True when the subjectAltName extension has the name or address; the common name does not count (RFC 6125 section 6.4.4). */
+function names(certificate: X509Certificate, serverName: string): boolean {
+  if (isIP(serverName) !== 0) return certificate.checkIP(serverName) !== undefined;
+  return certificate.checkHost(serverName, { subject: 'never' }) !== undefined;
 }
 
 /** Node's types say Error, its code gives the text of the code. */

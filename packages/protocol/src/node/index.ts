@@ -1,3 +1,4 @@
+export type { DownKind } from '../index.ts';
 export type { Clock } from './clock.ts';
 export { systemClock } from './clock.ts';
 export type { MessageCounts } from './message-counters.ts';

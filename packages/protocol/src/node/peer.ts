@@ -82,6 +82,8 @@ export class Peer {
   #since: number;
   #establishedAt: number | undefined;
   #establishedCount = 0;
+  /** Ends the wait for our own first routes after our restart. */
+  #cancelWait: () => void = () => undefined;
   #lastDown: { readonly reason: DownReason; readonly at: number } | undefined;
 
   constructor(
@@ -199,6 +201,7 @@ export class Peer {
 
   /** Gives back what the peer holds in the shared attribute table. */
   dispose(): void {
+    this.#cancelWait();
     this.#paths.dispose();
     this.#sender.dispose();
   }
@@ -212,6 +215,7 @@ export class Peer {
     const { clock } = this.#context;
     const now = clock.now();
     const session = this.#session;
+    const { lastSent, lastReceived } = session.notifications;
     const rib = this.#paths.adjRibIn;
     const ago = <T extends { readonly at: number }>({
       at,
@@ -244,8 +248,8 @@ export class Peer {
         advertised,
         unsent: this.#sender.adjRibOut.unsent.length,
       },
-      lastNotificationSent: session.lastSent === undefined ? null : ago(session.lastSent),
-      lastNotificationReceived: session.lastReceived === undefined ? null : ago(session.lastReceived),
+      lastNotificationSent: lastSent === undefined ? null : ago(lastSent),
+      lastNotificationReceived: lastReceived === undefined ? null : ago(lastReceived),
       lastDown:
         this.#lastDown === undefined
           ? null
@@ -305,7 +309,7 @@ export class Peer {
     if (gracefulRestart?.restarting === true && this.#establishedCount === 1) {
       // RFC 4724 section 4.1: the R bit belongs to the first session after the restart, and the wait has a bound.
       this.#session.localOpen = localOpen(offerOf(this.#settings, { asn, routerId }, false));
-      clock.after(gracefulRestart.restartTime * 1000, () => this.#sender.stopWaiting());
+      this.#cancelWait = clock.after(gracefulRestart.restartTime * 1000, () => this.#sender.stopWaiting());
     }
     // Routes that the application sets in its handler are part of the first full set.
     this.#callbacks.established(negotiated);

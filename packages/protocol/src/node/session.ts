@@ -25,9 +25,9 @@ import {
 } from '../index.ts';
 import type { Clock } from './clock.ts';
 import { Connection } from './connection.ts';
-import { describe } from './describe.ts';
 import { MessageCounters } from './message-counters.ts';
-import type { DescribedNotification, PeerEvent } from './peer-event.ts';
+import { NotificationLog } from './notification-log.ts';
+import type { PeerEvent } from './peer-event.ts';
 import { SessionTimers } from './session-timers.ts';
 import type { SocketOptions, Sockets } from './sockets.ts';
 
@@ -66,8 +66,7 @@ const silence: readonly ConnectionTimer[] = ['Hold'];
  */
 export class Session {
   readonly counters: MessageCounters = new MessageCounters();
-  lastSent: (DescribedNotification & { readonly at: number }) | undefined;
-  lastReceived: (DescribedNotification & { readonly at: number }) | undefined;
+  readonly notifications: NotificationLog;
   readonly #options: SessionOptions;
   readonly #fsm: PeerFsm;
   readonly #queue: { readonly input: PeerInput; readonly socket?: Socket }[] = [];
@@ -82,7 +81,8 @@ export class Session {
     this.#options = options;
     this.#fsm = new PeerFsm(options.localOpen, options.fsm);
     this.#timers = { active: this.#timersOf('active'), passive: this.#timersOf('passive') };
-    const { clock, random } = options;
+    const { clock, random, handlers } = options;
+    this.notifications = new NotificationLog(clock, (event) => handlers.event(event));
     this.#idleHold = new SessionTimers({
       clock,
       random,
@@ -334,14 +334,10 @@ export class Session {
 
   #received(role: Role, connection: Connection, message: DecodedMessage): void {
     this.counters.received(message.type);
-    const { localOpen: current, expected, clock, handlers } = this.#options;
+    const { localOpen: current, expected } = this.#options;
     const event = messageEvent(message, connection.localOpen ?? current, expected);
     if (event.type === 'BGPOpen') connection.negotiated(event.negotiated.context);
-    if (message.type === 'NOTIFICATION') {
-      const described = describe(message);
-      this.lastReceived = { ...described, at: clock.now() };
-      handlers.event({ type: 'notification-received', ...described });
-    }
+    if (message.type === 'NOTIFICATION') this.notifications.received(message);
     this.#event(role, event);
   }
 
@@ -363,9 +359,7 @@ export class Session {
     const { code, subcode, data } = notification;
     connection.notify({ code, subcode, data });
     this.counters.sent('NOTIFICATION');
-    const described = describe(notification);
-    this.lastSent = { ...described, at: this.#options.clock.now() };
-    this.#options.handlers.event({ type: 'notification-sent', ...described });
+    this.notifications.sent(notification);
   }
 
   #refuse(socket: Socket, notification: NotificationContent | undefined, reason: string): void {

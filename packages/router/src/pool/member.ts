@@ -24,6 +24,13 @@ export interface Judgement {
   readonly reason: string;
 }
 
+/** When a member that fails softly is moved out. Milliseconds. */
+export interface Eviction {
+  readonly after: number;
+  /** Monotonic time since when enough others are good: when all fail together, the time begins with their recovery. */
+  readonly enoughGoodSince: number;
+}
+
 /** Bad probes in a row that remove a member whose session is gone: nothing else vouches for it. */
 export const STALE_PROBES: number = 2;
 
@@ -104,7 +111,7 @@ export class Member {
   }
 
   /** The member's own state before the rules that compare members; `isOverruled`: the panic rule holds. */
-  judge(isOverruled: boolean, evictAfter: number, now: number): Judgement {
+  judge(isOverruled: boolean, eviction: Eviction, now: number): Judgement {
     const { path, adopted } = this;
     if (adopted !== undefined) {
       return {
@@ -123,10 +130,10 @@ export class Member {
       const weight = this.health.failure === undefined ? weightOf(path.intent) : LEAST_WEIGHT;
       return { state: 'stale', weight, reason: path.staleReason };
     }
-    return this.#judgeHealth(path, isOverruled, evictAfter, now);
+    return this.#judgeHealth(path, isOverruled, eviction, now);
   }
 
-  #judgeHealth(path: HeldPath, isOverruled: boolean, evictAfter: number, now: number): Judgement {
+  #judgeHealth(path: HeldPath, isOverruled: boolean, eviction: Eviction, now: number): Judgement {
     const { failure, detail } = this.health;
     const asked: Judgement = { state: path.intent, weight: weightOf(path.intent), reason: path.why };
     if (failure === undefined) {
@@ -145,20 +152,22 @@ export class Member {
       // It is stopping and says so: its live connections have the time that its speaker gives them.
       return { ...asked, weight: LEAST_WEIGHT };
     }
-    if (now - this.health.failingSince >= evictAfter) {
-      return out(`health check fails for ${evictAfter / 1000} s: ${detail}`);
+    if (now >= this.#evictedAt(eviction)) {
+      return out(`health check fails for more than ${eviction.after / 1000} s: ${detail}`);
     }
     return { state: 'last-resort', weight: LEAST_WEIGHT, reason: `health check fails: ${detail}` };
   }
 
   /** When this member's judgement changes by time alone (monotonic ms), `undefined` for never. */
-  deadline(evictAfter: number): number | undefined {
+  deadline(eviction: Eviction): number | undefined {
     if (this.adopted !== undefined) {
       return this.adopted.until;
     }
-    return this.isCandidate && this.health.failure === 'soft'
-      ? this.health.failingSince + evictAfter
-      : undefined;
+    return this.isCandidate && this.health.failure === 'soft' ? this.#evictedAt(eviction) : undefined;
+  }
+
+  #evictedAt({ after, enoughGoodSince }: Eviction): number {
+    return Math.max(this.health.failingSince, enoughGoodSince) + after;
   }
 
   view(): MemberView {

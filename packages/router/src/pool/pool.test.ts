@@ -178,6 +178,17 @@ describe('the panic threshold', () => {
     expect(bench.probe('b', 'unreachable', 3).weights()).toEqual({ a: 256, b: 256, c: 256 });
   });
 
+  it('gives those that recover last their own time when all had failed together', () => {
+    const bench = running('a', 'b', 'c');
+    for (const member of ['a', 'b', 'c']) {
+      bench.probe(member, 'soft', 3);
+    }
+    bench.wait(30_000).probe('a', 'good', 2).probe('b', 'good', 2);
+    expect(bench.weights()).toEqual({ a: 256, b: 256, c: 1 });
+    expect(bench.wait(14_999).weights()).toEqual({ a: 256, b: 256, c: 1 });
+    expect(bench.wait(1).weights()).toEqual({ a: 256, b: 256 });
+  });
+
   it('never overrules a refused connection', () => {
     const bench = running('a', 'b', 'c').probe('a', 'refused', 3).probe('b', 'refused', 3);
     expect(bench.weights()).toEqual({ c: 256 });

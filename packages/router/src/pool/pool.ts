@@ -1,4 +1,4 @@
-import { Member } from './member.ts';
+import { type Eviction, Member } from './member.ts';
 import type { MemberView, Transition, WeightedNextHop } from './member-view.ts';
 import type { PoolEvent } from './pool-event.ts';
 
@@ -34,6 +34,8 @@ export class Pool {
   /** Since when an empty pool has had a good member waiting. */
   #holdUntil: number | undefined;
   #wakeAt: number | undefined;
+  /** Since when enough members have been good: a member's time to recover does not run while all fail together. */
+  #enoughGoodSince = Number.NEGATIVE_INFINITY;
 
   constructor(vip: string, settings: PoolSettings) {
     this.vip = vip;
@@ -131,10 +133,13 @@ export class Pool {
   #evaluate(now: number): Transition[] {
     const members = [...this.#members.values()];
     const isOverruled = this.#isPanic(members);
+    if (isOverruled) {
+      this.#enoughGoodSince = now;
+    }
     const wasEmpty = members.every((member) => member.judgement.weight === 0);
     const judged = members.map((member) => ({
       member,
-      next: member.judge(isOverruled, this.#settings.evictAfter, now),
+      next: member.judge(isOverruled, this.#eviction, now),
     }));
     const eligible = judged.filter(({ next }) => next.weight > 0);
     const isHeld = this.#hold(
@@ -152,6 +157,10 @@ export class Pool {
     }
     this.#wakeAt = this.#nextDeadline(members, now);
     return transitions;
+  }
+
+  get #eviction(): Eviction {
+    return { after: this.#settings.evictAfter, enoughGoodSince: this.#enoughGoodSince };
   }
 
   /** Too few of the members with a session are good: better all of them than a last one that collapses. */
@@ -183,7 +192,7 @@ export class Pool {
 
   #nextDeadline(members: readonly Member[], now: number): number | undefined {
     const deadlines = members
-      .map((member) => member.deadline(this.#settings.evictAfter))
+      .map((member) => member.deadline(this.#eviction))
       .concat(this.#holdUntil)
       .filter((deadline) => deadline !== undefined)
       .filter((deadline) => deadline > now);

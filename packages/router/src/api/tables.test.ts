@@ -1,0 +1,100 @@
+import { formatTable } from '@bgp-lb/daemon';
+import { describe, expect, it } from 'vitest';
+import { eventLine, fibTables, routesTables, statusTables } from './tables.ts';
+
+function text(tables: readonly Parameters<typeof formatTable>[0][]): string {
+  return tables.map(formatTable).join('\n');
+}
+
+describe('what people read', () => {
+  it('status: the VIP, each member with its reason, and notes', () => {
+    const shown = text(
+      statusTables({
+        routerId: '10.0.0.10',
+        asn: 64512,
+        vips: [
+          {
+            vip: '10.0.0.100/32',
+            endpoint: '10.0.0.100:6443',
+            ready: true,
+            status: '0 of 1 members healthy',
+            advertised: false,
+            members: [
+              {
+                name: '10.0.0.13',
+                nextHop: '10.0.0.13',
+                state: 'out',
+                inPool: false,
+                weight: 0,
+                session: 'Idle',
+                bfd: 'off',
+                health: 'unknown',
+                reason: 'hold timer expired',
+                sinceMs: 12_300,
+              },
+            ],
+          },
+        ],
+        healthCheck: { verified: false, detail: 'certificates are not verified' },
+        dataplane: { kind: 'kernel', problems: ['nft cannot be run'] },
+        md5: null,
+        version: '0.1.0',
+        uptimeMs: 1,
+      }),
+    );
+    expect(shown).toMatch(/10\.0\.0\.13 +out +0 +Idle +off +unknown +12s +hold timer expired/);
+    expect(shown).toContain('certificates are not verified');
+    expect(shown).toContain('nft cannot be run');
+  });
+
+  it('routes: what was refused, and why', () => {
+    const shown = text(
+      routesTables({
+        received: [],
+        rejected: [{ neighbor: '10.0.0.11', prefix: '0.0.0.0/0', reason: 'not a configured VIP: 0.0.0.0/0' }],
+        advertised: [],
+      }),
+    );
+    expect(shown).toMatch(/0\.0\.0\.0\/0 +10\.0\.0\.11 +not a configured VIP/);
+    expect(shown).toContain('nothing is advertised to upstreams');
+  });
+
+  it('fib: the share of each member', () => {
+    const shown = text(
+      fibTables({
+        kind: 'kernel',
+        problems: [],
+        vips: [
+          {
+            vip: '10.0.0.100/32',
+            forwarding: true,
+            members: [
+              {
+                nextHop: '10.0.0.11',
+                weight: 256,
+                interfaceName: 'eth0',
+                buckets: 5461,
+                share: 1 / 3,
+                problem: '',
+              },
+            ],
+            detail: { table: 254, groupId: 84000004, buckets: 16384, floor: true },
+          },
+        ],
+      }),
+    );
+    expect(shown).toMatch(/10\.0\.0\.11 +eth0 +256 +5461 +33\.3%/);
+    expect(shown).toContain('84000004');
+  });
+
+  it('events: time, type, and the rest by name', () => {
+    const line = eventLine({
+      sequence: 1,
+      time: '2026-01-01T00:00:00.000Z',
+      monotonicMs: 5,
+      type: 'vip-forwarding',
+      nextHops: ['10.0.0.11'],
+    });
+    expect(line).toBe('2026-01-01T00:00:00.000Z vip-forwarding nextHops=["10.0.0.11"]');
+  });
+});

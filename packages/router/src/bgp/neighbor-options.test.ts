@@ -1,0 +1,91 @@
+import { ipv4Unicast, ipv6Unicast } from '@bgp-lb/protocol';
+import { describe, expect, it } from 'vitest';
+import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
+import { routerSchema } from '../config/schema.ts';
+import { type NeighborContext, type NeighborOptions, neighborOptions } from './neighbor-options.ts';
+
+function options(neighbor: Record<string, unknown>, isRestarting = false): NeighborOptions {
+  const config: RouterConfig = routerSchema.parse({
+    asn: 64512,
+    vips: [{ address: '10.100.0.1' }],
+    neighbors: [{ name: 'masters', role: 'master', range: '10.0.0.0/24', asn: 64512 }, neighbor],
+  });
+  const context: NeighborContext = { config, readPassword: (file) => `read from ${file}`, isRestarting };
+  return neighborOptions(config.neighbors[1] as NeighborConfig, context);
+}
+
+describe('masters', () => {
+  const base = { name: 'm', role: 'master', asn: 64512 };
+
+  it('of a range connect to us, with MD5, GTSM and a cap', () => {
+    const made = options({
+      ...base,
+      range: '10.1.0.0/24',
+      passwordFile: '/etc/pw',
+      maxSessions: 5,
+      holdTime: '9s',
+    });
+    expect(made).toMatchObject({
+      kind: 'range',
+      options: {
+        range: '10.1.0.0/24',
+        maxSessions: 5,
+        remoteAsn: [64512],
+        holdTime: 9,
+        socket: { password: 'read from /etc/pw', ttlSecurityHops: 1, userTimeout: 9000 },
+      },
+    });
+  });
+
+  it('by address are waited for too', () => {
+    expect(options({ ...base, address: '10.1.0.11' })).toMatchObject({
+      kind: 'peer',
+      options: { address: '10.1.0.11', passive: true },
+    });
+  });
+
+  it('keep their paths when their process dies, for the stale time of the pool', () => {
+    expect(options({ ...base, address: '10.1.0.11' }).options).toMatchObject({
+      retainPaths: 'always',
+      staleTime: 60,
+      gracefulRestart: { families: [ipv4Unicast] },
+    });
+  });
+
+  it('carry the family of their addresses only', () => {
+    expect(options({ ...base, range: 'fd00::/64' }).options.families).toEqual([ipv6Unicast]);
+    expect(options({ ...base, range: '10.1.0.0/24' }).options.families).toEqual([ipv4Unicast]);
+  });
+
+  it('have no GTSM where it is turned off', () => {
+    expect(options({ ...base, address: '10.1.0.11', ttlSecurityHops: 0 }).options.socket).toEqual({
+      userTimeout: 9000,
+    });
+  });
+});
+
+describe('upstreams', () => {
+  const tor = { name: 'tor', role: 'upstream', address: '10.0.1.1', asn: 'external' };
+
+  it('are connected to, with graceful restart and without GTSM', () => {
+    const made = options(tor);
+    expect(made).toMatchObject({
+      kind: 'peer',
+      options: { address: '10.0.1.1', port: 179, passive: false, remoteAsn: 'external' },
+    });
+    expect(made.options.gracefulRestart).toEqual({
+      restartTime: 15,
+      families: [ipv4Unicast],
+      restarting: false,
+    });
+    expect(made.options.socket).toEqual({ userTimeout: 9000 });
+  });
+
+  it('are told of a restart that found forwarding in place', () => {
+    expect(options(tor, true).options.gracefulRestart?.restarting).toBe(true);
+  });
+
+  it('have their own paths dropped as theirs to keep', () => {
+    expect(options(tor).options.retainPaths).toBeUndefined();
+  });
+});

@@ -1,0 +1,112 @@
+import { createLogger, EventLog } from '@bgp-lb/daemon';
+import { parsePrefix } from '@bgp-lb/protocol';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { RouterMetrics } from './router-metrics.ts';
+import { type NamedNeighbor, RouterObserver } from './router-observer.ts';
+
+const master: NamedNeighbor = { peer: '10.0.0.11', neighbor: 'masters', role: 'master' };
+
+let now: number;
+let lines: Record<string, unknown>[];
+let events: EventLog;
+let metrics: RouterMetrics;
+let observer: RouterObserver;
+
+beforeEach(() => {
+  now = 0;
+  lines = [];
+  events = new EventLog({ capacity: 100 });
+  metrics = new RouterMetrics();
+  metrics.observe({
+    members: () => [{ vip: 'v', member: '10.0.0.11', state: 'active', weight: 256 }],
+    shares: () => [{ vip: 'v', member: '10.0.0.11', share: 0.5, buckets: 8192 }],
+    forwarding: () => [{ vip: 'v', forwarding: true }],
+    sessions: () => [{ role: 'master', state: 'Established' }],
+    rejectedConnections: () => 3,
+  });
+  const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
+  const logger = createLogger('info', { destination });
+  observer = new RouterObserver({ logger, events, metrics, now: () => now });
+});
+
+function types(): string[] {
+  return events.recent().map(({ type }) => type);
+}
+
+function reject(times: number): void {
+  for (let i = 0; i < times; i++) {
+    const prefix = parsePrefix(`10.9.${i >> 8}.${i & 255}/32`);
+    observer.rejected(master, {
+      announced: [],
+      withdrawn: [],
+      rejected: [{ prefix, pathId: 0, reason: `not a configured VIP: 10.9.${i >> 8}.${i & 255}/32` }],
+    });
+  }
+}
+
+async function metric(line: string): Promise<string | undefined> {
+  const text = await metrics.metrics.registry.metrics();
+  return text
+    .split('\n')
+    .find((one) => one.startsWith(`${line} `))
+    ?.slice(line.length + 1);
+}
+
+describe('the observer', () => {
+  it('writes one log line and one event for a transition, with the reason', () => {
+    observer.transition('10.100.0.1/32', {
+      member: '10.0.0.11',
+      nextHop: '10.0.0.11',
+      from: 'active',
+      to: 'out',
+      weight: 0,
+      reason: 'hold timer expired',
+    });
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({
+      msg: '10.100.0.1/32: 10.0.0.11 active -> out: hold timer expired',
+      type: 'member-transition',
+    });
+    expect(events.recent()).toMatchObject([{ type: 'member-transition', reason: 'hold timer expired' }]);
+  });
+
+  it('counts every refused path and writes only the first ones of a minute', async () => {
+    reject(5000);
+    expect(types()).toHaveLength(10);
+    const counter = 'bgp_lb_router_rejected_paths_total{neighbor="masters",reason="not a configured VIP"}';
+    expect(await metric(counter)).toBe('5000');
+    now += 60_000;
+    reject(1);
+    expect(types()).toHaveLength(11);
+  });
+
+  it('gives no label to anything that a peer chooses', async () => {
+    reject(300);
+    const text = await metrics.metrics.registry.metrics();
+    expect(
+      text.split('\n').filter((line) => line.startsWith('bgp_lb_router_rejected_paths_total{')),
+    ).toHaveLength(1);
+  });
+
+  it('writes a session that comes up, and not each state on the way', () => {
+    const transition = {
+      type: 'transition',
+      role: 'passive',
+      event: 'BGPOpen',
+      reason: 'OPEN received',
+    } as const;
+    observer.neighbor(master, { ...transition, from: 'OpenSent', to: 'OpenConfirm' });
+    expect(types()).toEqual([]);
+    observer.neighbor(master, { ...transition, from: 'OpenConfirm', to: 'Established' });
+    expect(types()).toEqual(['neighbor-transition']);
+  });
+
+  it('shows what it was given with each scrape', async () => {
+    expect(await metric('bgp_lb_router_pool_members{vip="v",state="active"}')).toBe('1');
+    expect(await metric('bgp_lb_router_pool_members{vip="v",state="stale"}')).toBe('0');
+    expect(await metric('bgp_lb_router_member_bucket_share{vip="v",member="10.0.0.11"}')).toBe('0.5');
+    expect(await metric('bgp_lb_router_vip_forwarding{vip="v"}')).toBe('1');
+    expect(await metric('bgp_lb_router_sessions{role="master",state="Established"}')).toBe('1');
+    expect(await metric('bgp_lb_router_rejected_connections')).toBe('3');
+  });
+});

@@ -132,6 +132,31 @@ describe('a range of neighbours', () => {
   });
 });
 
+describe('a configured peer', () => {
+  it('that is removed gets 6/3, and is known no more', async () => {
+    const peer = router.addPeer({ name: 'm1', address: '10.0.0.11', remoteAsn: [asn(64512)], passive: true });
+    const speaker = master('10.0.0.11');
+    await clock.advance(100);
+    const removed = router.removePeer(peer);
+    await clock.advance(3000);
+    await removed;
+    expect(router.peers()).toEqual([]);
+    expect(speaker.peers()[0]?.status().lastDown?.text).toBe(
+      'NOTIFICATION received: Cease/Peer De-configured',
+    );
+  });
+
+  it('takes over from the member of a range at its address', async () => {
+    router.addRange(range);
+    const speaker = master('10.0.0.11');
+    await clock.advance(100);
+    router.addPeer({ name: 'm1', address: '10.0.0.11', remoteAsn: [asn(64512)], passive: true });
+    await clock.advance(10_000);
+    expect(speaker.peers()[0]?.status().lastNotificationReceived).toMatchObject({ code: 6, subcode: 6 });
+    expect(router.peers().map(({ name, state }) => [name, state])).toEqual([['m1', 'Established']]);
+  });
+});
+
 describe('a connection of nobody that is known', () => {
   it('is closed without an OPEN, counted, and told so by 6/5', async () => {
     const stranger = network.host('10.0.9.9').open('10.0.0.10', {});

@@ -117,7 +117,11 @@ export class BgpSpeaker {
     if (known !== undefined && known.range === undefined) {
       throw new RangeError(`peer ${options.name}: ${address} is already known as peer ${known.name}`);
     }
-    if (known !== undefined) this.#forget(known);
+    if (known !== undefined) {
+      known.stop({ subcode: CeaseSubcode.OtherConfigurationChange });
+      known.dropStale();
+      this.#forget(known);
+    }
     this.#setPassword(hostPrefix(options.address), settings.socket.password);
     const peer = this.#newPeer(
       {

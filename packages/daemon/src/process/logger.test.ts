@@ -64,7 +64,7 @@ describe('standard output that cannot be written', () => {
         stdio: ['ignore', full, 'pipe'],
       });
       let errors = '';
-      child.stderr.on('data', (text) => {
+      child.stderr?.on('data', (text) => {
         errors += String(text);
       });
       const status = await new Promise((resolve) => child.once('close', resolve));

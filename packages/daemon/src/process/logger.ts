@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { LogStream } from './log-stream.ts';
 
 /** A structured logger; see pino. */
 export type { Logger } from 'pino';
@@ -8,12 +9,6 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 
 /** One of `LOG_LEVELS`. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
-
-/**
- * Unwritten log text above this is dropped. The alternative would be to wait for whoever reads standard output, and a stuck
- * journal must not delay a BFD packet.
- */
-const MAX_BUFFERED = 1024 * 1024;
 
 /** JSON lines on standard output: `level` as a word, `time` as ISO 8601. What is still buffered is written when the process exits. */
 export function createLogger(
@@ -32,9 +27,13 @@ export function createLogger(
   );
 }
 
-function standardOutput(): DestinationStream {
-  const stream = pino.destination({ dest: 1, sync: false, minLength: 1, maxLength: MAX_BUFFERED });
-  // A full disk or a log reader that went away costs log lines; it must not end a load balancer.
-  stream.on('error', () => undefined);
+/** One stream for all loggers of the process, so that their lines do not mix. */
+let standard: LogStream | undefined;
+
+function standardOutput(): LogStream {
+  if (standard !== undefined) return standard;
+  const stream = new LogStream(1);
+  process.once('exit', () => stream.writeRest());
+  standard = stream;
   return stream;
 }

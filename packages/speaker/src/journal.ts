@@ -70,11 +70,21 @@ export class Journal {
       this.#logger.debug({ router, ...event }, 'BGP connection changed its state');
     else if (event.type === 'attribute-fault')
       this.#logger.debug({ router, ...event }, 'a received attribute was faulty');
-    else this.#logger.info({ router, ...event }, `BGP with ${router ?? 'an unknown address'}: ${event.type}`);
+    else
+      this.#logger.info(
+        { router, ...event },
+        `BGP with ${router ?? 'an unknown address'}: ${event.type}${detailOf(event)}`,
+      );
   }
 
   #record(type: string, fields: object, message: string): void {
     this.events.append(type, fields);
     this.#logger.info(fields, message);
   }
+}
+
+/** What the event says in words, where it does. */
+function detailOf(event: PeerEvent): string {
+  if ('text' in event) return `: ${event.text}`;
+  return 'reason' in event ? `: ${event.reason}` : '';
 }

@@ -1,3 +1,7 @@
-import { speakerCommandLine } from './cli.ts';
+import { preferSmallHeap } from './small-heap.ts';
+
+// Before anything else is loaded.
+preferSmallHeap();
+const { speakerCommandLine } = await import('./cli.ts');
 
 process.exitCode = await speakerCommandLine();

@@ -110,19 +110,34 @@ export function statusTables(answer: unknown): readonly Table[] {
   return [
     table(answer, 'vips', ['vip', 'state', 'bound', 'advertisement', 'reason']),
     table(answer, 'gates', ['name', 'pass', 'detail']),
-    table(answer, 'routers', ['address', 'session', 'remoteAsn', 'holdTime', 'uptimeMs']),
+    table(answer, 'routers', ['address', 'session', 'since', 'asn', 'password', 'last down'], {
+      since: (router) => secondsAgo(fieldOf(router, 'sinceMs')),
+      asn: (router) => fieldOf(router, 'remoteAsn'),
+      'last down': (router) => fieldOf(fieldOf(router, 'lastDown'), 'text'),
+    }),
   ];
 }
 
-function table(answer: unknown, list: string, columns: readonly string[]): Table {
+function table(
+  answer: unknown,
+  list: string,
+  columns: readonly string[],
+  derived: Readonly<Record<string, (row: unknown) => unknown>> = {},
+): Table {
   const rows = fieldOf(answer, list);
+  const value = (row: unknown, column: string): unknown =>
+    (derived[column] ?? (() => fieldOf(row, column)))(row);
   return {
     columns: [...columns],
     rows: (Array.isArray(rows) ? rows : []).map((row: unknown) =>
-      columns.map((column) => cell(fieldOf(row, column))),
+      columns.map((column) => cell(value(row, column))),
     ),
     empty: `no ${list}`,
   };
+}
+
+function secondsAgo(milliseconds: unknown): string | undefined {
+  return typeof milliseconds === 'number' ? `${(milliseconds / 1000).toFixed(1)} s` : undefined;
 }
 
 function fieldOf(value: unknown, name: string): unknown {

@@ -11,8 +11,8 @@ import { type DemoFigures, keepsItsPromise } from './demo/figures.ts';
 import { Narrator } from './demo/narrator.ts';
 import { comeBack, routerRestart, sigterm, silentDeath, speakerRestart } from './demo/troubles.ts';
 import { whatToTry } from './demo/what-to-try.ts';
+import { hasFrr } from './lab/frr.ts';
 import { Lab } from './lab/lab.ts';
-import { hasFrr } from './lab/upstream-host.ts';
 
 const labId = 'demo';
 

@@ -45,7 +45,7 @@ describe('FRR as the upstream router', () => {
   });
 
   it('can be stopped and started again', async () => {
-    await lab.upstream.stopFrr();
+    await lab.upstream.frr.stop();
     expect(lab.upstream.processes.filter((process) => process.isRunning)).toEqual([]);
     await lab.upstream.startFrr();
     await waitUntil(async () => (await lab.upstream.sessionState(lab.lb.uplinkAddress)) !== 'Unknown', {

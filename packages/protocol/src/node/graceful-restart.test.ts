@@ -63,6 +63,12 @@ describe('a peer whose process dies', () => {
     expect(prefixesOf(right.heard.routes.at(-1)?.withdrawn ?? [])).toEqual(bothStale);
   });
 
+  it('loses them when the operator stops the session', async () => {
+    const { right } = await killed({ right: { retainPaths: 'always' } });
+    right.peer.stop();
+    expect(right.peer.paths()).toEqual([]);
+  });
+
   it('replaces what it announces again, and loses the rest at its End-of-RIB', async () => {
     const { pair, right } = await killed({ left: restarting, right: helper });
     const left = await pair.start(0);
@@ -97,6 +103,20 @@ describe('a peer whose process dies', () => {
       count: 2,
       reason: 'the family is missing in the graceful restart capability',
     });
+  });
+
+  it('loses them at once when another router has its address', async () => {
+    const options: { left: object; right: object; routerIds: [string, string] } = {
+      left: restarting,
+      right: helper,
+      routerIds: ['10.0.0.1', '10.0.0.2'],
+    };
+    const { pair, right } = await killed(options);
+    options.routerIds = ['10.0.0.7', '10.0.0.2'];
+    await pair.start(0);
+    await pair.clock.advance(5000);
+    expect(right.peer.state).toBe('Established');
+    expect(right.peer.paths()).toEqual([]);
   });
 
   it('loses what was stale already when it dies once more', async () => {

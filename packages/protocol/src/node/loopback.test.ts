@@ -85,6 +85,24 @@ describe('over real TCP', () => {
     });
   });
 
+  it('a NOTIFICATION arrives also at a peer that keeps sending', async () => {
+    const port = nextPort++;
+    const one = await speakerAt(1, port);
+    one.addPeer(neighbour(1, port, { passive: true }));
+    const flooding = plainSockets.open('127.0.0.1', { localAddress: '127.0.0.2' });
+    const errors: Error[] = [];
+    flooding.on('error', (error) => errors.push(error));
+    const received: number[] = [];
+    flooding.on('data', (chunk: Uint8Array) => received.push(...chunk));
+    flooding.connect(port, '127.0.0.1');
+    await once(flooding, 'connect');
+    // No marker, and far more than a socket's buffers hold.
+    flooding.end(new Uint8Array(16 * 1024 * 1024));
+    await once(flooding, 'close');
+    expect(errors).toEqual([]);
+    expect(received.slice(-3)).toEqual([3, 1, 1]);
+  });
+
   it('a silent peer is dropped by the hold timer, and told so', async () => {
     const port = nextPort++;
     const down = signal<DownReason>();

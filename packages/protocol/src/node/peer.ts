@@ -170,6 +170,8 @@ export class Peer {
    */
   stop(options: { readonly subcode?: number; readonly text?: string } = {}): void {
     this.#session.stop(cease(options.subcode ?? CeaseSubcode.AdministrativeShutdown, options.text));
+    // Nobody is waited for any more.
+    this.#paths.dropStale();
   }
 
   /** Closes TCP without a NOTIFICATION and stays down: peers with graceful restart keep our routes (RFC 4724). */

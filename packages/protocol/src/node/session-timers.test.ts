@@ -87,7 +87,7 @@ describe('timers of a session', () => {
     session.start('Hold', 9);
     clock.stall(20_000);
     // What a socket's data does when the process wakes up.
-    setImmediate(() => session.start('Hold', 9));
+    session.start('Hold', 9);
     await clock.advance(1);
     expect(expired).toEqual([]);
     await clock.advance(9000);

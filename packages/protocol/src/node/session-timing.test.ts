@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { remoteOpen } from '../fsm/kit/samples.ts';
+import { asn, encodeMessage, openContext } from '../index.ts';
 import { PeerPair } from './kit/peer-pair.ts';
 
 describe('the hold timer', () => {
@@ -23,13 +25,23 @@ describe('the hold timer', () => {
   });
 
   it('is not believed after a stall of our own process before waiting input was read', async () => {
-    const pair = new PeerPair({ left: { holdTime: 9 }, right: { holdTime: 9 } });
-    const [left] = await pair.up();
-    pair.clock.stall(20_000);
-    // Both processes hang and wake up together: KEEPALIVEs and hold timers are due at the same moment.
-    await pair.clock.advance(1000);
+    const pair = new PeerPair({ left: { holdTime: 9, passive: true } });
+    const left = await pair.start(0);
+    const remote = pair.network.host('10.0.0.2').open('10.0.0.1', {});
+    remote.resume();
+    remote.connect(179, '10.0.0.1');
+    await pair.clock.advance(1);
+    const context = openContext(asn(65002));
+    remote.write(encodeMessage(remoteOpen(), context));
+    remote.write(encodeMessage({ type: 'KEEPALIVE' }, context));
+    await pair.clock.advance(1);
     expect(left.peer.state).toBe('Established');
-    expect(left.heard.down).toEqual([]);
+    pair.clock.stall(20_000);
+    remote.write(encodeMessage({ type: 'KEEPALIVE' }, context));
+    await pair.clock.advance(8000);
+    expect(left.peer.state).toBe('Established');
+    await pair.clock.advance(1100);
+    expect(left.heard.down).toMatchObject([{ kind: 'hold-timer-expired' }]);
   });
 
   it('does not exist with a hold time of zero, and no KEEPALIVE follows the first', async () => {

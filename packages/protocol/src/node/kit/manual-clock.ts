@@ -38,9 +38,16 @@ export class ManualClock implements Clock {
     this.#now = target;
   }
 
-  /** Moves time forward without firing anything: our own process hangs. What is due fires with the next `advance`. */
+  /**
+   * Our own process hangs for a while and wakes up: everything that is due fires at once, before any socket is read.
+   * What arrives before the next turn of the event loop has waited in the socket.
+   */
   stall(ms: number): void {
     this.#now += ms;
+    for (let next = this.#next(); next !== undefined && next.at <= this.#now; next = this.#next()) {
+      this.#timers.delete(next);
+      next.fire();
+    }
   }
 
   #next(): Timer | undefined {

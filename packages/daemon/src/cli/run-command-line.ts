@@ -5,6 +5,7 @@ import { printable } from '../output/printable.ts';
 import { OUTPUT_FORMATS, type OutputFormat, render } from '../output/render.ts';
 import { ExitCode, exitCodeOf, failureText } from '../process/exit-code.ts';
 import { type Command, type CommandContext, UsageError } from './command.ts';
+import { plainArguments } from './plain-arguments.ts';
 
 /** A program with subcommands. */
 export interface CommandLineOptions {
@@ -75,7 +76,12 @@ function endQuietlyOnClosedPipe(): void {
 async function parse(
   options: CommandLineOptions,
 ): Promise<{ selection: Selection | undefined; output: string }> {
-  // Loaded here: programs that only use the rest of this package need not pay for it.
+  const args = options.argv ?? process.argv.slice(2);
+  const named = options.commands.find((command) => command.syntax === args[0]);
+  const plain = named === undefined ? undefined : plainArguments(named, args.slice(1));
+  if (named !== undefined && plain !== undefined)
+    return { selection: { command: named, argv: plain }, output: '' };
+  // Loaded here, so that a daemon does not keep it in memory.
   const { default: yargs } = await import('yargs');
   let selection: Selection | undefined;
   let output = '';
@@ -108,7 +114,7 @@ async function parse(
       },
     );
   }
-  await cli.parseAsync([...(options.argv ?? process.argv.slice(2))], {}, (_error, _argv, text) => {
+  await cli.parseAsync([...args], {}, (_error, _argv, text) => {
     output = text;
   });
   return { selection, output };

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestCa } from '../testing/certificates.ts';
 import { type BootstrapOptions, BootstrapWatch } from './bootstrap-watch.ts';
 
@@ -23,6 +23,10 @@ afterEach(() => {
 /** Keys take time: two CAs serve all tests. */
 const firstCa = new TestCa();
 const secondCa = new TestCa();
+
+afterAll(() => {
+  for (const ca of [firstCa, secondCa]) rmSync(ca.folder, { recursive: true, force: true });
+});
 
 /** When ca.crt was written: whole seconds, which every way to set a file's time keeps. */
 const written = Math.floor(Date.now() / 1000) - 60;

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { allowedOf, innerOf, kindOf } from './allowed-text.ts';
+import { allowedOf, innerOf, kindOf, listText } from './allowed-text.ts';
 import { fieldKinds } from './field.ts';
 import { variableName } from './override.ts';
 import { alternativesOf, child, childSchemas, isMapping, knownKeys, unwrap } from './schema-alternatives.ts';
@@ -49,18 +49,30 @@ function isObject(schema: z.core.$ZodType): boolean {
 
 function describeKey(fields: readonly z.core.$ZodType[], path: readonly string[], text: string): ConfigKey {
   const defaults = fields.map(defaultOf).find((one) => one !== undefined);
-  const allowed = fields.map(narrowing).find((one) => one !== undefined);
+  const allowed = listText(distinct(fields.map(narrowing)));
   const type = [...new Set(fields.map(typeOf))].join(' or ');
   return {
     path: text,
     type,
     isRequired: fields.every((field) => field._zod.optin === undefined),
     ...(defaults === undefined ? {} : { default: defaults.value }),
-    description: fields.map(descriptionOf).find((one) => one !== undefined) ?? '',
-    ...(allowed === undefined || allowed === type ? {} : { allowed }),
+    description: distinct(fields.map((field) => ownDescription(field, fields.length > 1))).join(' '),
+    ...(allowed === '' || allowed === type ? {} : { allowed }),
     variable: variableName(path),
     isMapping: fields.some((field) => unwrap(field)._zod.def.type === 'object'),
   };
+}
+
+function distinct(texts: readonly (string | undefined)[]): string[] {
+  return [...new Set(texts.filter((text) => text !== undefined))];
+}
+
+/** The description; of a word that chooses between shapes, with the word before it. */
+function ownDescription(field: z.core.$ZodType, isChoice: boolean): string | undefined {
+  const description = descriptionOf(field);
+  const { def } = unwrap(field)._zod;
+  if (!isChoice || def.type !== 'literal' || description === undefined) return description;
+  return `\`${def.values.map(String).join('`, `')}\`: ${description}`;
 }
 
 /** What is allowed beyond what the type's name says. */

@@ -17,6 +17,7 @@ interface Line {
 class TestDaemon {
   readonly child: ChildProcess;
   readonly exit: Promise<number | null>;
+  errors = '';
   readonly #lines: Line[] = [];
   #rest = '';
   #wake: () => void = () => undefined;
@@ -29,10 +30,13 @@ class TestDaemon {
       setInterval(() => undefined, 1000);
       await runDaemon({ name: 'test', logger, start: async () => (${running}), ${options} });`;
     this.child = spawn(process.execPath, ['--input-type=module', '-e', code], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     children.push(this.child);
     this.exit = new Promise((resolve) => this.child.once('close', (status) => resolve(status)));
+    this.child.stderr?.on('data', (text) => {
+      this.errors += String(text);
+    });
     this.child.stdout?.on('data', (text) => {
       const parts = (this.#rest + String(text)).split('\n');
       this.#rest = parts.pop() ?? '';
@@ -149,7 +153,11 @@ describe('a daemon', () => {
     const failed = new TestDaemon('await Promise.reject(new Error("port 179 is taken"))');
     expect(await failed.exit).toBe(1);
     expect(failed.messages).toEqual(['test did not start: port 179 is taken']);
-    const misconfigured = new TestDaemon('await Promise.reject(new ConfigError([]))');
+    const misconfigured = new TestDaemon(
+      'await Promise.reject(new ConfigError([{ origin: { kind: "flag", name: "asn" }, path: "asn", message: "is bad" }]))',
+    );
     expect(await misconfigured.exit).toBe(2);
+    expect(misconfigured.errors).toBe('--asn: asn: is bad\n');
+    expect(failed.errors).toBe('');
   });
 });

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { ExitCode, exitCodeOf } from './exit-code.ts';
+import { ExitCode, exitCodeOf, failureText } from './exit-code.ts';
 
 /** A daemon that runs. */
 export interface RunningDaemon {
@@ -67,7 +67,10 @@ class Lifecycle {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       logger.fatal({ err: asError(error) }, `${name} did not start: ${why}`);
-      exitAfterFlush(logger, exitCodeOf(error));
+      const code = exitCodeOf(error);
+      // A fault of the configuration is for the person who starts the daemon: lines and carets are unreadable within JSON.
+      if (code === ExitCode.Usage) process.stderr.write(`${failureText(error)}\n`);
+      exitAfterFlush(logger, code);
       return new Promise<never>(() => undefined);
     }
     logger.info(`${name} started`);

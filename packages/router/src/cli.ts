@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import {
   type Command,
   type CommandContext,
@@ -61,6 +62,16 @@ function show<T>(syntax: string, describe: string, path: string, tables: (value:
   };
 }
 
+/**
+ * The daemon is idle most of the time and keeps little: a young generation of 1 MiB is collected before it grows the
+ * process by a dozen megabytes that are never used again. Before the daemon's parts are loaded, or it has no effect.
+ */
+function useLittleMemory(): void {
+  setFlagsFromString('--optimize-for-size');
+  setFlagsFromString('--max-semi-space-size=1');
+  setFlagsFromString('--semi-space-growth-factor=1');
+}
+
 const run: Command = {
   syntax: 'run',
   describe: 'Run the router in the foreground',
@@ -68,6 +79,7 @@ const run: Command = {
   async run(context) {
     const config = load(context);
     const logger = createLogger(config.log.level, { name: NAME });
+    useLittleMemory();
     // The daemon's parts are loaded only here: the other commands answer faster without them.
     const { startRouter } = await import('./app.ts');
     await runDaemon({

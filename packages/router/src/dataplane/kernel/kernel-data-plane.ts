@@ -301,7 +301,7 @@ export class KernelDataPlane implements DataPlane {
     const settings = wantedSysctls({
       versions: [...new Set(this.#options.vips.map(({ address }) => (address.includes(':') ? 6 : 4)))],
       memberInterfaces: [...new Set(names)],
-      interfaces: links.map(({ name }) => name),
+      interfaces: links.filter(({ isLoopback }) => !isLoopback).map(({ name }) => name),
     });
     const { changed, problems } = applySysctls(settings, this.#host.sysctl);
     this.#problems.set('sysctl', problems);

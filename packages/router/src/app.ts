@@ -142,7 +142,7 @@ class Router {
           open: () => this.#dataPlane.socketThrough(nextHop, endpointOf(config, vip).address),
         }),
       onResult: (vip, nextHop, result) => {
-        this.#observer.probe(vip, result);
+        this.#observer.probe(vip, nextHop, result);
         this.#controller.probed(vip, nextHop, result);
       },
     });

@@ -6,8 +6,8 @@ import { rejectionClass } from '../membership/import-policy.ts';
 import type { Transition } from '../pool/member-view.ts';
 import type { RouterMetrics } from './router-metrics.ts';
 
-/** Events of one neighbour about refused paths within a minute; the others are only counted. */
-const REJECTIONS_PER_MINUTE = 10;
+/** Events of one kind that a neighbour can cause within a minute; the others are only counted. */
+const WRITTEN_PER_MINUTE = 10;
 
 /** A neighbour as it is named in logs. */
 export interface NamedNeighbor {
@@ -24,7 +24,7 @@ export class RouterObserver {
   #events: EventLog;
   #metrics: RouterMetrics;
   #now: () => number;
-  #rejections = new Map<string, { since: number; count: number }>();
+  #written = new Map<string, { since: number; count: number }>();
 
   constructor(options: { logger: Logger; events: EventLog; metrics: RouterMetrics; now: () => number }) {
     this.#logger = options.logger;
@@ -102,9 +102,12 @@ export class RouterObserver {
     }
   }
 
-  probe(vip: string, result: ProbeResult): void {
+  probe(vip: string, nextHop: string, result: ProbeResult): void {
     this.#metrics.probes.inc({ vip, result: result.kind });
     this.#metrics.probeDuration.observe({ vip }, result.tookMs / 1000);
+    for (const warning of result.warnings) {
+      this.#limited(`warning ${nextHop}`, () => this.problem(`${vip} through ${nextHop}: ${warning}`), 1);
+    }
   }
 
   operation(kind: string, tookMs: number, error: string | undefined): void {
@@ -150,18 +153,18 @@ export class RouterObserver {
   }
 
   /** What a stranger can cause as often as it likes is written a few times a minute, and counted otherwise. */
-  #limited(key: string, write: () => void): void {
+  #limited(key: string, write: () => void, perMinute: number = WRITTEN_PER_MINUTE): void {
     const now = this.#now();
-    const seen = this.#rejections.get(key);
+    const seen = this.#written.get(key);
     const isFresh = seen === undefined || now - seen.since >= 60_000;
     const entry = isFresh ? { since: now, count: 0 } : seen;
-    this.#rejections.delete(key);
-    this.#rejections.set(key, entry);
+    this.#written.delete(key);
+    this.#written.set(key, entry);
     entry.count++;
-    if (this.#rejections.size > 256) {
-      this.#rejections.delete(this.#rejections.keys().next().value ?? key);
+    if (this.#written.size > 256) {
+      this.#written.delete(this.#written.keys().next().value ?? key);
     }
-    if (entry.count <= REJECTIONS_PER_MINUTE) {
+    if (entry.count <= perMinute) {
       write();
     }
   }

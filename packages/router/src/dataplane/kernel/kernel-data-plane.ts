@@ -290,9 +290,6 @@ export class KernelDataPlane implements DataPlane {
   }
 
   #applySysctls(isReadBack = false): void {
-    if (!this.#options.manageSysctls) {
-      return;
-    }
     const nextHops = [...this.#marks.all.keys(), ...[...this.#wanted.values()].flat().map((m) => m.nextHop)];
     const names = nextHops
       .map((nextHop) => this.#resolver.resolve(nextHop))
@@ -303,7 +300,7 @@ export class KernelDataPlane implements DataPlane {
       memberInterfaces: [...new Set(names)],
       interfaces: links.filter(({ isLoopback }) => !isLoopback).map(({ name }) => name),
     });
-    const { changed, problems } = applySysctls(settings, this.#host.sysctl);
+    const { changed, problems } = applySysctls(settings, this.#host.sysctl, this.#options.manageSysctls);
     this.#problems.set('sysctl', problems);
     if (changed.length > 0) {
       const isRepair = isReadBack && settings.every(({ name }) => this.#sysctlsMade.has(name));

@@ -60,6 +60,14 @@ describe('sysctls of an LB host', () => {
     );
   });
 
+  it('only says what is wrong when it may not write', () => {
+    const host = new FakeHost({ 'net.b': '0', 'net.c': '1' });
+    const setting = (name: string) => ({ name, value: '1', acceptable: [], why: 'of a test' });
+    const result = applySysctls(['net.b', 'net.c'].map(setting), host, false);
+    expect(host.written).toEqual([]);
+    expect(result.problems).toEqual(['sysctl net.b is 0 and should be 1 (of a test); manageSysctls is off']);
+  });
+
   it('names what it could not set and goes on', () => {
     const host = new FakeHost({ 'net.a.read_only': '0', 'net.b': '0' });
     const setting = (name: string) => ({ name, value: '1', acceptable: [], why: 'of a test' });

@@ -66,10 +66,14 @@ export interface SysctlAccess {
   write(name: string, value: string): void;
 }
 
-/** Makes the settings that are not as wanted. Returns what was changed and what could not be, one sentence each. */
+/**
+ * Makes the settings that are not as wanted, or with `mayWrite` false only looks at them. Returns what was changed and
+ * what is not as it should be, one sentence each.
+ */
 export function applySysctls(
   settings: readonly SysctlSetting[],
   access: SysctlAccess,
+  mayWrite = true,
 ): { changed: string[]; problems: string[] } {
   const changed: string[] = [];
   const problems: string[] = [];
@@ -78,7 +82,12 @@ export function applySysctls(
       const own = access.read(name);
       const other = maximumWith === undefined ? own : access.read(maximumWith);
       const before = Number(other) > Number(own) ? other : own;
-      if (before !== value && !acceptable.includes(before)) {
+      if (before === value || acceptable.includes(before)) {
+        continue;
+      }
+      if (!mayWrite) {
+        problems.push(`sysctl ${name} is ${before} and should be ${value} (${why}); manageSysctls is off`);
+      } else {
         access.write(name, value);
         changed.push(`${name}: ${before} -> ${value}`);
       }

@@ -65,9 +65,18 @@ export class Daemon<Status> {
     return daemon;
   }
 
-  /** Runs another of its commands (`status`, `prepare`, `check-config`) to the end, with the same configuration. */
+  /** Runs a command that takes the configuration (`check-config`, `prepare`) to its end. */
   command(args: readonly string[]): Promise<CommandResult> {
-    const argv = [process.execPath, this.#options.program, ...args, '--config', this.configFile];
+    return this.#runProgram([...args, '--config', this.configFile]);
+  }
+
+  /** Runs a command that asks the running daemon (`status`, `events`) to its end. */
+  query(args: readonly string[]): Promise<CommandResult> {
+    return this.#runProgram([...args, '--socket', this.socketPath]);
+  }
+
+  #runProgram(args: readonly string[]): Promise<CommandResult> {
+    const argv = [process.execPath, this.#options.program, ...args];
     return tryCommand(inNamespace(this.#host.namespace, argv), {
       cwd: this.#host.folder,
       env: lessOurVariables(process.env),

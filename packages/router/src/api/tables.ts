@@ -4,8 +4,12 @@ import type { NeighborStatus, RouterRoutes } from './neighbor-status.ts';
 import type { RouterStatus } from './router-status.ts';
 
 /** `status` for people: the VIPs, their members, and what is to be known about the host. */
-export function statusTables({ vips, healthCheck, dataplane }: RouterStatus): Table[] {
-  const notes = [healthCheck, ...dataplane.problems.map((detail) => ({ verified: false, detail }))];
+export function statusTables({ vips, healthCheck, dataplane, md5 }: RouterStatus): Table[] {
+  const notes = [
+    ...(healthCheck.verified ? [] : [healthCheck.detail]),
+    ...dataplane.problems,
+    ...signatureNotes(md5),
+  ];
   return [
     {
       columns: ['VIP', 'ENDPOINT', 'READY', 'STATUS'],
@@ -28,15 +32,23 @@ export function statusTables({ vips, healthCheck, dataplane }: RouterStatus): Ta
       ),
       empty: 'no members yet',
     },
-    ...(notes.some(({ verified }) => !verified)
-      ? [
-          {
-            columns: ['NOTE'],
-            rows: notes.filter(({ verified }) => !verified).map(({ detail }) => [detail]),
-          },
-        ]
-      : []),
+    ...(notes.length === 0 ? [] : [{ columns: ['NOTE'], rows: notes.map((note) => [note]) }]),
   ];
+}
+
+/** A wrong password shows as segments that the kernel dropped, and as nothing else: the connection never comes. */
+function signatureNotes(md5: RouterStatus['md5']): string[] {
+  if (md5 === null) {
+    return [];
+  }
+  const counts = [
+    [md5.failure, 'with a wrong signature: a neighbor has another password'],
+    [md5.notFound, 'without a signature: a neighbor has no password'],
+    [md5.unexpected, 'with a signature that nobody asked for'],
+  ] as const;
+  return counts
+    .filter(([count]) => count > 0)
+    .map(([count, what]) => `TCP-MD5: this host has dropped ${count} segments ${what}`);
 }
 
 /** `neighbors` for people. */
@@ -52,7 +64,7 @@ export function neighborsTable(neighbors: readonly NeighborStatus[]): Table {
       'RECEIVED',
       'REJECTED',
       'ADVERTISED',
-      'LAST DOWN',
+      'LAST ERROR',
     ],
     rows: neighbors.map((one) => [
       one.name,
@@ -64,10 +76,23 @@ export function neighborsTable(neighbors: readonly NeighborStatus[]): Table {
       one.prefixes.received,
       one.prefixes.rejected,
       one.prefixes.advertised,
-      one.lastDown === null ? '' : `${one.lastDown.text} (${age(one.lastDown.agoMs)} ago)`,
+      lastError(one),
     ]),
     empty: 'no neighbors: none is configured by address, and nobody has connected from a range',
   };
+}
+
+/** The newest of what ended a session or an attempt at one, in words. */
+function lastError({ lastDown, lastNotificationSent, lastNotificationReceived }: NeighborStatus): string {
+  const errors = [
+    // The end of a session names the NOTIFICATION that was its reason.
+    { error: lastDown, lead: '' },
+    { error: lastNotificationSent, lead: 'sent NOTIFICATION ' },
+    { error: lastNotificationReceived, lead: 'received NOTIFICATION ' },
+  ].flatMap(({ error, lead }) =>
+    error === null ? [] : [{ agoMs: error.agoMs, text: `${lead}${error.text} (${age(error.agoMs)} ago)` }],
+  );
+  return errors.sort((a, b) => a.agoMs - b.agoMs)[0]?.text ?? '';
 }
 
 /** `neighbors NAME` for people: everything, one line each. */

@@ -56,7 +56,7 @@ export function readiness({ pools, dataPlane }: ControlSources): Readiness {
     : { ready: false, reason: `no member is forwarded to for ${waiting.join(', ')}` };
 }
 
-export function routerStatus(sources: ControlSources): RouterStatus {
+function routerStatus(sources: ControlSources): RouterStatus {
   const { config, routerId, pools, dataPlane, bgp, ca, now, version, startedAt } = sources;
   const fib = dataPlane.status({ shares: false });
   const hasUpstreams = bgp.peers('upstream').length > 0;

@@ -2,7 +2,7 @@ import type { VipForwarding } from '../dataplane/data-plane.ts';
 import type { MemberView } from '../pool/member-view.ts';
 
 /** A member in `/api/v1/status`. */
-export interface MemberStatus extends Omit<MemberView, 'since'> {
+interface MemberStatus extends Omit<MemberView, 'since'> {
   /** BFD is not part of this release. */
   readonly bfd: 'off';
   /** Milliseconds in this state. */

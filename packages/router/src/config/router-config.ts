@@ -1,5 +1,5 @@
 /** A virtual address. */
-export interface VipConfig {
+interface VipConfig {
   /** Canonical text. */
   readonly address: string;
   /** The port that clients use. */
@@ -28,7 +28,7 @@ export interface MasterNeighborConfig extends NeighborBase {
 }
 
 /** An upstream router: the VIPs are advertised to it. */
-export interface UpstreamNeighborConfig extends NeighborBase {
+interface UpstreamNeighborConfig extends NeighborBase {
   readonly role: 'upstream';
   readonly address: string;
   readonly port: number;

@@ -3,7 +3,7 @@ import { HttpsProbe, type ProbeResult } from '@bgp-lb/daemon';
 import type { Clock } from '@bgp-lb/protocol/node';
 
 /** `rising` and `unclaimed` members are probed fast: the sooner it is known, the better. */
-export type Urgency = 'normal' | 'rising' | 'unclaimed';
+type Urgency = 'normal' | 'rising' | 'unclaimed';
 
 export interface ProbeTarget {
   readonly nextHop: string;

@@ -32,7 +32,7 @@ export interface Eviction {
 }
 
 /** Bad probes in a row that remove a member whose session is gone: nothing else vouches for it. */
-export const STALE_PROBES: number = 2;
+const STALE_PROBES: number = 2;
 
 /** One member of a pool: what is known of it, and what the rules that need no other member say. */
 export class Member {

@@ -16,7 +16,7 @@ export const FLOOR_METRIC: number = 4_000_000_000;
 /** Metric of every other route of ours. */
 export const ROUTE_METRIC: number = 84;
 /** Priority of the rules for health probes: before the main table, after the local one. */
-export const RULE_PRIORITY: number = 84;
+const RULE_PRIORITY: number = 84;
 
 /** Where a next hop is, or why it cannot be used. */
 export type Resolution =

@@ -1,13 +1,13 @@
 import type { KernelObjects } from './kernel-objects.ts';
 
 /** Ids of nexthop groups: 84000000 to 84003999, four for each VIP. Documented: operators read them in `ip nexthop`. */
-export const GROUP_IDS: { readonly first: number; readonly slots: number; readonly perSlot: number } = {
+const GROUP_IDS: { readonly first: number; readonly slots: number; readonly perSlot: number } = {
   first: 84_000_000,
   slots: 1000,
   perSlot: 4,
 };
 /** Ids of member next hops: 84004000 to 84007999. */
-export const MEMBER_IDS: { readonly first: number; readonly count: number } = {
+const MEMBER_IDS: { readonly first: number; readonly count: number } = {
   first: 84_004_000,
   count: 4000,
 };

@@ -3,7 +3,7 @@ import type { WeightedNextHop } from '../../pool/member-view.ts';
 import type { DataPlaneStatus } from '../data-plane.ts';
 
 /** A running data plane, as the conformance test drives it. */
-export interface DrivenDataPlane {
+interface DrivenDataPlane {
   /** `start` of the interface: the members of the VIP that were found. */
   start(): Promise<readonly WeightedNextHop[]>;
   setNextHops(nextHops: readonly WeightedNextHop[]): Promise<unknown>;

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { MembershipEvent, MembershipSource } from '../membership-source.ts';
 
 /** A member's agent, as the conformance test drives it. */
-export interface TestMember {
+interface TestMember {
   readonly nextHop: string;
   /** Asks to serve the VIP. */
   announce(vip: string, intent?: 'active' | 'last-resort' | 'draining'): void;

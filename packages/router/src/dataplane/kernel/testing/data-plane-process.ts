@@ -24,7 +24,7 @@ export interface HostEvent {
 
 export const VIP: string = '10.100.0.1/32';
 
-export const testOptions: KernelDataPlaneOptions = {
+const testOptions: KernelDataPlaneOptions = {
   vips: [{ prefix: VIP, address: '10.100.0.1', port: 6443 }],
   table: 254,
   protocol: 84,
@@ -59,10 +59,17 @@ export class DataPlaneProcess {
 
   static async in(
     namespace: string,
-    options: KernelDataPlaneOptions = testOptions,
+    changed: Partial<KernelDataPlaneOptions> = {},
   ): Promise<DataPlaneProcess> {
     const script = fileURLToPath(new URL('./data-plane-host.ts', import.meta.url));
-    const argv = ['netns', 'exec', namespace, process.execPath, script, JSON.stringify(options)];
+    const argv = [
+      'netns',
+      'exec',
+      namespace,
+      process.execPath,
+      script,
+      JSON.stringify({ ...testOptions, ...changed }),
+    ];
     const child = spawn('ip', argv, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     const started = new DataPlaneProcess(child);
     await started.event((event) => event.event === 'ready');

@@ -33,6 +33,9 @@ async function bundle(name: DaemonName): Promise<void> {
     external: ['koffi'],
     banner: { js: requireBanner },
     legalComments: 'linked',
+    // One comment with a letter outside ASCII makes V8 keep the whole source with two octets per character.
+    minifyWhitespace: true,
+    minifySyntax: true,
     sourcemap: true,
     logLevel: 'warning',
   });

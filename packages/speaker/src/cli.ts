@@ -10,6 +10,7 @@ import {
 } from '@bgp-lb/daemon';
 import { speakerSchema } from './config/schema.ts';
 import { API_VERSION, KIND, type SpeakerConfig } from './config/speaker-config.ts';
+import { giveBackStartUpMemory } from './small-heap.ts';
 import { statusTables } from './status.ts';
 
 const VERSION = '0.1.0';
@@ -42,6 +43,7 @@ const run: Command = {
     const logger = createLogger(config.log.level, { name: 'bgp-lb-speaker' });
     // The daemon's parts are loaded only here: the other commands answer faster without them.
     const { startSpeaker } = await import('./app.ts');
+    giveBackStartUpMemory();
     await runDaemon({
       name: 'bgp-lb-speaker',
       logger,

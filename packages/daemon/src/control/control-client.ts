@@ -1,4 +1,5 @@
-import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { http } from '../node-http.ts';
 
 /** The control API cannot be asked, or refused. */
 export class ControlClientError extends Error {
@@ -101,7 +102,7 @@ function send(socketPath: string, sending: Sending): Promise<IncomingMessage> {
         ? {}
         : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(payload) }),
     };
-    const request: ClientRequest = httpRequest(
+    const request: ClientRequest = http.request(
       { socketPath, method, path, headers, agent: false, ...(signal === undefined ? {} : { signal }) },
       resolve,
     );

@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Logger } from 'pino';
+import { http } from '../node-http.ts';
 import { readJsonBody } from './body.ts';
 import { builtInRoutes, type Readiness, type TextRegistry, wholeNumber } from './built-in-routes.ts';
 import { ControlError, ControlReply, type ControlRoute, RouteTable } from './control-route.ts';
@@ -101,7 +102,7 @@ export class ControlServer {
 
   #create(isLocal: boolean): Server {
     const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = this.#options;
-    const server = createServer(
+    const server = http.createServer(
       {
         maxHeaderSize: MAX_HEADER_SIZE,
         headersTimeout: headersTimeoutMs,

@@ -1,7 +1,8 @@
-import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
+import { http } from '../node-http.ts';
 import { printable } from '../output/printable.ts';
 import { failingChecks, kindOfErrno, type ProbeKind, type ProbeResult } from './probe-result.ts';
 import {
@@ -41,7 +42,7 @@ interface Answer {
 }
 
 /** Opens connections for `http.request` and remembers what the certificate of the current one said. */
-class ProbeAgent extends Agent {
+class ProbeAgent extends http.Agent {
   readonly #open: () => Promise<TlsConnection>;
   connection: TlsConnection | undefined;
 
@@ -157,7 +158,7 @@ export class HttpsProbe {
     const { path, serverName } = this.#options;
     const { signal } = this.#abort;
     return new Promise((resolve, reject) => {
-      const request = httpRequest({
+      const request = http.request({
         agent: this.#agent,
         method: 'GET',
         path,

@@ -1,3 +1,23 @@
+export type { BfdControlPacket, BfdDiscardReason, BfdState } from './bfd/control-packet.ts';
+export {
+  BfdDiagnostic,
+  bfdDiscardReasons,
+  decodeBfdControlPacket,
+  describeBfdDiagnostic,
+  encodeBfdControlPacket,
+} from './bfd/control-packet.ts';
+export type { BfdAction, BfdEvent, BfdReason } from './bfd/event.ts';
+export type { BfdInterval, BfdPoll, BfdRemote, BfdSession, BfdSettings } from './bfd/session.ts';
+export {
+  bfdDetectAt,
+  bfdDetectionTime,
+  bfdSession,
+  bfdTransmitAt,
+  bfdTransmitInterval,
+  checkBfdSettings,
+} from './bfd/session.ts';
+export type { BfdStep } from './bfd/step.ts';
+export { bfdStep, isBfdFailure } from './bfd/step.ts';
 export type { Action, ConnectionTimer, DownKind, SessionEnd } from './fsm/action.ts';
 export { type Role, survivingRole } from './fsm/collision.ts';
 export type { FsmEvent, NotificationContent, TcpFailure } from './fsm/event.ts';

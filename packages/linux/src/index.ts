@@ -1,4 +1,4 @@
-/** What Node lacks on Linux: TCP socket options, rtnetlink, sysctl and nftables. */
+/** What Node lacks on Linux: TCP and UDP socket options, scheduling, rtnetlink, sysctl and nftables. */
 export { SystemCallError } from './errno.ts';
 export type { AddressKey, AddressSetting, InterfaceAddress } from './interface-address.ts';
 export { AddressFlag } from './interface-address.ts';
@@ -34,6 +34,8 @@ export type { RouteMonitorHandlers, RouteMonitorOptions } from './route-monitor.
 export { RouteMonitor } from './route-monitor.ts';
 export { RouteSocket } from './route-socket.ts';
 export type { MarkRule, Rule, RuleAction } from './rule.ts';
+export type { Scheduling, SchedulingRefusal, SchedulingRequest } from './scheduling.ts';
+export { raiseCallingThread } from './scheduling.ts';
 export type { Scope } from './scope.ts';
 export { readSysctl, SysctlError, writeSysctl } from './sysctl.ts';
 export type { TcpMd5Counters } from './tcp-md5-counters.ts';
@@ -47,3 +49,12 @@ export type {
   NeighbourSocketOptions,
 } from './tcp-sockets.ts';
 export { linuxSockets } from './tcp-sockets.ts';
+export type {
+  DatagramHandler,
+  LinuxUdpReceiver,
+  LinuxUdpSender,
+  LinuxUdpSockets,
+  UdpReceiveOptions,
+  UdpSendOptions,
+} from './udp-socket.ts';
+export { linuxUdpSockets } from './udp-socket.ts';

@@ -4,10 +4,19 @@
 export const Domain = { Unix: 1, Inet: 2, Inet6: 10, Netlink: 16 } as const;
 
 /** SOCK_*. */
-export const SocketType = { Stream: 1, Raw: 3, NonBlocking: 0o4000, CloseOnExec: 0o2000000 } as const;
+export const SocketType = {
+  Stream: 1,
+  Datagram: 2,
+  Raw: 3,
+  NonBlocking: 0o4000,
+  CloseOnExec: 0o2000000,
+} as const;
 
 /** MSG_TRUNC: recv(2) returns the length the datagram had. */
 export const messageTruncated = 0x20;
+
+/** MSG_DONTWAIT: the call does not wait, whatever the socket is set to. */
+export const messageDoNotWait = 0x40;
 
 /** O_CLOEXEC. */
 export const closeOnExec = 0o2000000;
@@ -21,6 +30,7 @@ export const SocketOption = {
   ReceiveBuffer: 8,
   ReceiveTimeout: 20,
   BindToDevice: 25,
+  AttachFilter: 26,
   ReceiveBufferForce: 33,
   Mark: 36,
 } as const;

@@ -24,12 +24,17 @@ const native: {
   setsockopt: NativeFunction<[number, number, number, Uint8Array, number]>;
   getsockopt: NativeFunction<[number, number, number, Uint8Array, Uint8Array]>;
   send: NativeFunction<[number, Uint8Array, number, number]>;
+  sendto: NativeFunction<[number, Uint8Array, number, number, Uint8Array, number]>;
   recv: NativeFunction<[number, Uint8Array, number, number]>;
   close: NativeFunction<[number]>;
   dup3: NativeFunction<[number, number, number]>;
   socketpair: NativeFunction<[number, number, number, Uint8Array]>;
   memfdCreate: NativeFunction<[string, number]>;
   nameToIndex: NativeFunction<[string]>;
+  currentThread: () => number | bigint;
+  setThreadPolicy: NativeFunction<[number | bigint, number, Uint8Array]>;
+  getThreadPolicy: NativeFunction<[number | bigint, Uint8Array, Uint8Array]>;
+  setpriority: NativeFunction<[number, number, number]>;
 } = {
   socket: libc.func('int socket(int domain, int type, int protocol)'),
   bind: libc.func('int bind(int fd, const void *address, uint32_t length)'),
@@ -37,15 +42,25 @@ const native: {
   setsockopt: libc.func('int setsockopt(int fd, int level, int name, const void *value, uint32_t length)'),
   getsockopt: libc.func('int getsockopt(int fd, int level, int name, void *value, void *length)'),
   send: libc.func('intptr_t send(int fd, const void *bytes, size_t length, int flags)'),
+  sendto: libc.func(
+    'intptr_t sendto(int fd, const void *bytes, size_t length, int flags, const void *address, uint32_t size)',
+  ),
   recv: libc.func('intptr_t recv(int fd, void *bytes, size_t length, int flags)'),
   close: libc.func('int close(int fd)'),
   dup3: libc.func('int dup3(int from, int to, int flags)'),
   socketpair: libc.func('int socketpair(int domain, int type, int protocol, void *pair)'),
   memfdCreate: libc.func('int memfd_create(const char *name, unsigned int flags)'),
   nameToIndex: libc.func('unsigned int if_nametoindex(const char *name)'),
+  currentThread: libc.func('uintptr_t pthread_self()'),
+  setThreadPolicy: libc.func('int pthread_setschedparam(uintptr_t thread, int policy, const void *param)'),
+  getThreadPolicy: libc.func('int pthread_getschedparam(uintptr_t thread, void *policy, void *param)'),
+  setpriority: libc.func('int setpriority(int which, unsigned int who, int value)'),
 };
 
 const EINTR = 4;
+
+/** musl's struct sched_param is longer than glibc's, which is one int. */
+const schedParamSize = 64;
 
 /** Runs a call until a signal does not interrupt it; throws what errno says when the result is -1. */
 function checked(syscall: string, call: () => number): number {
@@ -107,6 +122,11 @@ export function send(fd: number, bytes: Uint8Array, flags = 0): number {
   return checked('send', () => native.send(fd, bytes, bytes.length, flags));
 }
 
+/** sendto(2) to a `struct sockaddr_*`. @returns the number of bytes taken. */
+export function sendTo(fd: number, bytes: Uint8Array, address: Uint8Array, flags = 0): number {
+  return checked('sendto', () => native.sendto(fd, bytes, bytes.length, flags, address, address.length));
+}
+
 /** recv(2). @returns the number of bytes put into the buffer (with MSG_TRUNC, what the datagram had). */
 export function receive(fd: number, into: Uint8Array, flags = 0): number {
   return checked('recv', () => native.recv(fd, into, into.length, flags));
@@ -139,4 +159,40 @@ export function createMemoryFile(name: string): number {
 /** if_nametoindex(3). @returns 0 when there is no such interface. */
 export function interfaceIndex(name: string): number {
   return native.nameToIndex(name);
+}
+
+/** Where the octets of an array are in memory, for structures that point to them. It is the caller's to keep them alive. */
+export function addressOf(bytes: Uint8Array): bigint {
+  return koffi.address(bytes);
+}
+
+/**
+ * pthread_setschedparam(3) for the calling thread: sched_setscheduler(2), which musl does not offer under its own name.
+ * @param policy SCHED_*, with SCHED_RESET_ON_FORK
+ * @param priority of SCHED_FIFO and SCHED_RR: 1 to 99
+ */
+export function setThreadPolicy(policy: number, priority: number): void {
+  const parameter = new Uint8Array(schedParamSize);
+  new DataView(parameter.buffer).setInt32(0, priority, true);
+  const number = native.setThreadPolicy(native.currentThread(), policy, parameter);
+  if (number !== 0) throw new SystemCallError('sched_setscheduler', number);
+}
+
+/** pthread_getschedparam(3) of the calling thread: its policy and priority. */
+export function threadPolicy(): { readonly policy: number; readonly priority: number } {
+  const policy = new Uint8Array(4);
+  const parameter = new Uint8Array(schedParamSize);
+  const number = native.getThreadPolicy(native.currentThread(), policy, parameter);
+  if (number !== 0) throw new SystemCallError('sched_getscheduler', number);
+  return {
+    policy: new DataView(policy.buffer).getInt32(0, true),
+    priority: new DataView(parameter.buffer).getInt32(0, true),
+  };
+}
+
+/** setpriority(2) of the calling thread: on Linux nice values belong to threads. @param nice -20 to 19 */
+export function setThreadNice(nice: number): void {
+  const process = 0;
+  const caller = 0;
+  checked('setpriority', () => native.setpriority(process, caller, nice));
 }

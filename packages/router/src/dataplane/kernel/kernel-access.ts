@@ -10,6 +10,21 @@ import {
 } from './kernel-objects.ts';
 import type { Operation } from './operation.ts';
 
+/** The requests that the data plane makes of the kernel; `RouteSocket` makes them. */
+export type KernelSocket = Pick<
+  RouteSocket,
+  | 'nexthops'
+  | 'routes'
+  | 'rules'
+  | 'setNexthop'
+  | 'setNexthopGroup'
+  | 'deleteNexthop'
+  | 'setRoute'
+  | 'deleteRoute'
+  | 'addRule'
+  | 'deleteRule'
+>;
+
 /** What was read back: what carries our protocol number, and the nexthop ids that others use. */
 export interface ReadBack {
   readonly objects: KernelObjects;
@@ -17,7 +32,7 @@ export interface ReadBack {
 }
 
 /** Reads every object with the protocol number. */
-export function readOwnObjects(socket: RouteSocket, protocol: number): ReadBack {
+export function readOwnObjects(socket: KernelSocket, protocol: number): ReadBack {
   const all = socket.nexthops();
   const own = all.filter((nexthop) => nexthop.protocol === protocol);
   const nexthops = own.flatMap((nexthop) => toMember(nexthop));
@@ -41,7 +56,7 @@ export function readOwnObjects(socket: RouteSocket, protocol: number): ReadBack 
 }
 
 /** Sends one request. What is to be deleted and is gone already counts as done. */
-export function perform(socket: RouteSocket, protocol: number, operation: Operation): void {
+export function perform(socket: KernelSocket, protocol: number, operation: Operation): void {
   switch (operation.kind) {
     case 'set-nexthop':
       socket.setNexthop({ ...operation.nexthop, protocol });
@@ -72,7 +87,7 @@ export function perform(socket: RouteSocket, protocol: number, operation: Operat
   }
 }
 
-function setRoute(socket: RouteSocket, protocol: number, route: OwnRoute): void {
+function setRoute(socket: KernelSocket, protocol: number, route: OwnRoute): void {
   const { destination, table, metric, target } = route;
   const base = { destination, table, metric, protocol };
   switch (target.kind) {

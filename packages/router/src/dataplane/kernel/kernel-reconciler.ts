@@ -1,7 +1,6 @@
-import type { RouteSocket } from '@bgp-lb/linux';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import { desiredObjects, type Wanted } from './desired-objects.ts';
-import { perform, readOwnObjects } from './kernel-access.ts';
+import { type KernelSocket, perform, readOwnObjects } from './kernel-access.ts';
 import { type KernelObjects, noObjects, routeKey, ruleKey } from './kernel-objects.ts';
 import type { NextHopResolver } from './next-hop-resolver.ts';
 import type { ObjectIds } from './object-ids.ts';
@@ -15,8 +14,8 @@ export interface Pass {
 }
 
 export interface KernelReconcilerOptions {
-  readonly socket: RouteSocket;
-  readonly resolver: NextHopResolver;
+  readonly socket: KernelSocket;
+  readonly resolver: Pick<NextHopResolver, 'refuse'>;
   readonly ids: ObjectIds;
   readonly protocol: number;
   readonly now: () => number;
@@ -99,7 +98,7 @@ export class KernelReconciler {
   ): { refusedNextHop: boolean; failures: string[] } {
     const failures: string[] = [];
     for (const operation of wanted) {
-      if (failures.length > 0 && operation.kind.startsWith('delete-')) {
+      if (failures.length > 0 && (operation.kind.startsWith('delete-') || this.#leadsNowhere(operation))) {
         // What was to take its place is not there: what is there forwards on until the next pass.
         continue;
       }
@@ -114,6 +113,15 @@ export class KernelReconciler {
       }
     }
     return { refusedNextHop: false, failures };
+  }
+
+  /** A route to a group that was refused. */
+  #leadsNowhere(operation: Operation): boolean {
+    return (
+      operation.kind === 'set-route' &&
+      operation.route.target.kind === 'group' &&
+      !this.#known.groups.has(operation.route.target.id)
+    );
   }
 
   #perform(operation: Operation): string | undefined {

@@ -1,0 +1,115 @@
+import { NetlinkError } from '@bgp-lb/linux';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { type Resolution, ROUTE_METRIC, type Wanted } from './desired-objects.ts';
+import type { KernelSocket } from './kernel-access.ts';
+import { KernelReconciler } from './kernel-reconciler.ts';
+import { ObjectIds } from './object-ids.ts';
+
+const VIP = '10.100.0.1/32';
+
+let requests: string[];
+let refuse: (request: string) => boolean;
+let refused: Map<string, string>;
+let reconciler: KernelReconciler;
+
+/** Notes a request, and refuses it as the kernel would when the test says so. */
+function note(request: string): void {
+  requests.push(request);
+  if (refuse(request)) {
+    throw new NetlinkError(request, 100, 'Carrier for nexthop device is down');
+  }
+}
+
+const socket: KernelSocket = {
+  nexthops: () => [],
+  routes: () => [],
+  rules: () => [],
+  setNexthop: ({ gateway }) => note(`nexthop ${gateway}`),
+  setNexthopGroup: ({ resilient, members }) => note(`group ${resilient?.buckets} of ${members.length}`),
+  deleteNexthop: (id) => note(`delete ${id}`),
+  setRoute: ({ nexthopId, type }) => note(`route ${type ?? nexthopId}`),
+  deleteRoute: ({ metric }) => note(`delete route ${metric}`),
+  addRule: () => note('rule'),
+  deleteRule: () => note('delete rule'),
+};
+
+beforeEach(() => {
+  requests = [];
+  refused = new Map();
+  refuse = () => false;
+  reconciler = new KernelReconciler({
+    socket,
+    resolver: { refuse: (nextHop, problem) => refused.set(nextHop, problem) },
+    ids: new ObjectIds([VIP]),
+    protocol: 84,
+    now: () => 0,
+    onOperation: () => undefined,
+  });
+});
+
+function wanted(nextHops: readonly string[], buckets = 1024): Wanted {
+  return {
+    vips: new Map([[VIP, nextHops.map((nextHop) => ({ nextHop, weight: 256 }))]]),
+    probed: new Map(),
+    replyMark: 0x84000,
+    resolve: (nextHop): Resolution => {
+      const problem = refused.get(nextHop);
+      return problem === undefined ? { interfaceIndex: 2, interfaceName: 'eth0' } : { problem };
+    },
+    table: 254,
+    resilient: { buckets, idleTimer: 120, unbalancedTimer: 0 },
+  };
+}
+
+function forwarding(): string[] {
+  return reconciler.forwarding(VIP, 254, ROUTE_METRIC).map(({ nextHop }) => nextHop);
+}
+
+describe('the reconciler', () => {
+  it('carries the others when the kernel refuses one next hop, and says which', () => {
+    refuse = (request) => request === 'nexthop 10.0.0.11';
+    const pass = reconciler.reconcile(wanted(['10.0.0.11', '10.0.0.12']));
+    expect(forwarding()).toEqual(['10.0.0.12']);
+    expect(pass.failed).toHaveLength(1);
+    expect(pass.failed[0]).toContain('10.0.0.11');
+    expect(pass.failed[0]).toContain('Carrier for nexthop device is down');
+  });
+
+  it('deletes nothing while what is to take its place was refused', () => {
+    reconciler.reconcile(wanted(['10.0.0.11']));
+    requests = [];
+    refuse = (request) => request.startsWith('group 4096');
+    const pass = reconciler.reconcile(wanted(['10.0.0.11'], 4096));
+    expect(pass.failed).not.toEqual([]);
+    expect(requests.filter((request) => request.startsWith('delete'))).toEqual([]);
+    expect(forwarding()).toEqual(['10.0.0.11']);
+  });
+
+  it('makes one request for a change of one weight, and none for no change', () => {
+    reconciler.reconcile(wanted(['10.0.0.11', '10.0.0.12']));
+    requests = [];
+    reconciler.reconcile(wanted(['10.0.0.12', '10.0.0.11']));
+    expect(requests).toEqual([]);
+    reconciler.reconcile({
+      ...wanted([]),
+      vips: new Map([
+        [
+          VIP,
+          [
+            { nextHop: '10.0.0.11', weight: 1 },
+            { nextHop: '10.0.0.12', weight: 256 },
+          ],
+        ],
+      ]),
+    });
+    expect(requests).toEqual(['group 1024 of 2']);
+  });
+
+  it('sees by reading back that everything is gone', () => {
+    reconciler.reconcile(wanted(['10.0.0.11']));
+    reconciler.readBack();
+    expect(forwarding()).toEqual([]);
+    expect(reconciler.reconcile(wanted(['10.0.0.11'])).done).toHaveLength(4);
+    expect(forwarding()).toEqual(['10.0.0.11']);
+  });
+});

@@ -11,7 +11,7 @@ import { isProcessAlive, type ProcessIdentity, processIdentity } from './process
 import { waitUntil } from './wait-until.ts';
 
 /** Where the records are. */
-export const recordFolder = '/run/bgp-lb-lab';
+const recordFolder = '/run/bgp-lb-lab';
 
 /** What a lab owns. */
 export interface LabRecord {
@@ -27,7 +27,7 @@ export interface LabRecord {
 }
 
 /** A lab of this name exists already, or something that is not a lab's has a name that it needs. */
-export class LabBusyError extends Error {
+class LabBusyError extends Error {
   constructor(message: string) {
     super(message);
     this.name = 'LabBusyError';

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 /** A JSON object. */
 export type JsonObject = { readonly [name: string]: JsonValue | undefined };
 /** Anything that JSON can say. */
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
 /** True for a JSON object, false for arrays and everything else. */
 export function isJsonObject(value: unknown): value is JsonObject {

@@ -1,7 +1,7 @@
 /** What a kube-apiserver answers on `/readyz`, as text and status. */
 
 /** How the API server stand-in behaves. */
-export const apiServerModes = [
+const apiServerModes = [
   'ready',
   'not-ready', // 500 with the failing checks
   'forbidden', // 403, as before RBAC exists

@@ -19,7 +19,7 @@ export interface CommandOptions {
 }
 
 /** A program that could not be started, or ended with another status than 0. */
-export class CommandError extends Error {
+class CommandError extends Error {
   readonly argv: readonly string[];
   readonly result: CommandResult;
 

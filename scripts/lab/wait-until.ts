@@ -12,7 +12,7 @@ export interface WaitOptions {
 }
 
 /** The state did not come in time. */
-export class WaitTimeoutError extends Error {
+class WaitTimeoutError extends Error {
   constructor(what: string, timeoutMs: number, detail: string) {
     super(`not within ${timeoutMs} ms: ${what}${detail === '' ? '' : `\n${detail}`}`);
     this.name = 'WaitTimeoutError';

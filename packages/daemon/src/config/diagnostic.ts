@@ -26,7 +26,7 @@ export interface Diagnostic {
 const KIND_ORDER = { file: 0, environment: 1, flag: 2 } as const;
 
 /** File order first (line, column), then environment variables and flags by name. */
-export function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
+function compareDiagnostics(a: Diagnostic, b: Diagnostic): number {
   const byKind = KIND_ORDER[a.origin.kind] - KIND_ORDER[b.origin.kind];
   if (byKind !== 0) return byKind;
   if (a.origin.kind === 'file' && b.origin.kind === 'file') {

@@ -30,7 +30,7 @@ function typeName(expected: string): string {
 }
 
 /** The value at a path, or undefined. */
-export function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
+function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
   let current = value;
   for (const key of path) {
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, key)) return undefined;

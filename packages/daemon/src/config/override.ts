@@ -30,7 +30,7 @@ const MAX_INDEX = 1023;
 export const RESERVED_VARIABLES: readonly string[] = ['BGP_LB_CONFIG', 'BGP_LB_SOCKET'];
 
 /** The prefix of every environment variable. */
-export const VARIABLE_PREFIX = 'BGP_LB_';
+const VARIABLE_PREFIX = 'BGP_LB_';
 
 /**
  * Kubernetes gives each container variables for every Service of its namespace (service links). A Service named `bgp-lb` or
@@ -41,7 +41,7 @@ const SERVICE_LINK =
 const SERVICE_LINK_VALUE = /^(tcp|udp|sctp):\/\//;
 
 /** `serverName` as it stands in a variable: `SERVER_NAME`. */
-export function variableSegment(key: string): string {
+function variableSegment(key: string): string {
   return key
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/[^A-Za-z0-9]+/g, '_')

@@ -2,12 +2,12 @@ import type { ServerResponse } from 'node:http';
 import type { EventLog, LoggedEvent } from './event-log.ts';
 
 /** Octets that may wait for one client; one that reads more slowly is cut off and may resume by `Last-Event-ID`. */
-export const MAX_STREAM_BUFFER: number = 256 * 1024;
+const MAX_STREAM_BUFFER: number = 256 * 1024;
 
 const HEARTBEAT_MS = 15_000;
 
 /** The id of an event in a stream: the daemon's instance and the sequence number. */
-export function eventId(log: EventLog, sequence: number): string {
+function eventId(log: EventLog, sequence: number): string {
   return `${log.instance}-${sequence}`;
 }
 

@@ -4,7 +4,7 @@ import type { Negotiated } from './negotiate.ts';
 import type { ConnectionConfig, State, Step } from './state.ts';
 
 /** "A HoldTimer value of 4 minutes is suggested" (RFC 4271 section 8.2.2), in seconds. */
-export const LARGE_HOLD_TIME = 240;
+const LARGE_HOLD_TIME = 240;
 
 const noData: Uint8Array = new Uint8Array(0);
 

@@ -3,7 +3,7 @@ import type { MessageCounts } from './message-counters.ts';
 import type { DescribedNotification } from './peer-event.ts';
 
 /** When something happened, in milliseconds before the status was taken. */
-export interface Ago {
+interface Ago {
   readonly agoMs: number;
 }
 
@@ -94,7 +94,7 @@ export function negotiatedStatus(
 const modes: Readonly<Record<number, string>> = { 1: 'receive', 2: 'send', 3: 'both' };
 
 /** A capability in words: `multiprotocol 1/1`. */
-export function capabilityText(capability: Capability): string {
+function capabilityText(capability: Capability): string {
   switch (capability.name) {
     case 'multiprotocol':
       return `multiprotocol ${capability.afi}/${capability.safi}`;

@@ -31,7 +31,7 @@ import type { PeerEvent } from './peer-event.ts';
 import { SessionTimers } from './session-timers.ts';
 import type { SocketOptions, Sockets } from './sockets.ts';
 
-export interface SessionHandlers {
+interface SessionHandlers {
   established(negotiated: Negotiated): void;
   down(end: SessionEnd): void;
   /** @throws NotificationError to end the session */

@@ -20,8 +20,8 @@ const INTRODUCTION = `# Configuration
 <!-- Made by scripts/gen-config-docs.ts from the schemas: change those. -->
 
 Each daemon reads one YAML 1.2 file. \`check-config\` reads it as \`run\` does and changes nothing. Every fault is shown with file, line
-and column, the refused value and what is allowed; unknown keys are faults. \`SIGHUP\` makes a running daemon read its file again; a
-file with a fault is refused as a whole, and the daemon goes on with what it had.
+and column, the refused value and what is allowed; unknown keys are faults. A change takes effect when
+the daemon is started again, which breaks no connection.
 
 ## Where values come from
 

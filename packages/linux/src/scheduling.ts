@@ -1,9 +1,9 @@
 /** The scheduling class of the calling thread, for threads whose lateness would be taken for death. */
 import { SystemCallError } from './errno.ts';
-import { setThreadNice, setThreadPolicy, threadPolicy } from './syscalls.ts';
+import { setThreadNice, setThreadPolicy } from './syscalls.ts';
 
-/** SCHED_* (include/uapi/linux/sched.h). */
-const Policy = { Other: 0, Fifo: 1 } as const;
+/** SCHED_FIFO (include/uapi/linux/sched.h). */
+const fifo = 1;
 /** SCHED_RESET_ON_FORK: threads that this one starts are ordinary again. */
 const resetOnFork = 0x4000_0000;
 
@@ -42,17 +42,12 @@ export function raiseCallingThread({ fifoPriority, nice }: SchedulingRequest): S
   checkRange('SCHED_FIFO priority', fifoPriority, 1, 99);
   checkRange('nice value', nice, -20, 19);
   const refusals: SchedulingRefusal[] = [];
-  if (isGranted('fifo', () => setThreadPolicy(Policy.Fifo | resetOnFork, fifoPriority), refusals)) {
+  if (isGranted('fifo', () => setThreadPolicy(fifo | resetOnFork, fifoPriority), refusals)) {
     return { policy: 'fifo', value: fifoPriority, refusals };
   }
   if (isGranted('nice', () => setThreadNice(nice), refusals))
     return { policy: 'nice', value: nice, refusals };
   return { policy: 'ordinary', value: 0, refusals };
-}
-
-/** Whether the calling thread is scheduled by SCHED_FIFO, as the kernel says. */
-export function isCallingThreadFifo(): boolean {
-  return (threadPolicy().policy & ~resetOnFork) === Policy.Fifo;
 }
 
 function checkRange(what: string, value: number, least: number, most: number): void {

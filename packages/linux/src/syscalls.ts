@@ -33,7 +33,6 @@ const native: {
   nameToIndex: NativeFunction<[string]>;
   currentThread: () => number | bigint;
   setThreadPolicy: NativeFunction<[number | bigint, number, Uint8Array]>;
-  getThreadPolicy: NativeFunction<[number | bigint, Uint8Array, Uint8Array]>;
   setpriority: NativeFunction<[number, number, number]>;
 } = {
   socket: libc.func('int socket(int domain, int type, int protocol)'),
@@ -53,7 +52,6 @@ const native: {
   nameToIndex: libc.func('unsigned int if_nametoindex(const char *name)'),
   currentThread: libc.func('uintptr_t pthread_self()'),
   setThreadPolicy: libc.func('int pthread_setschedparam(uintptr_t thread, int policy, const void *param)'),
-  getThreadPolicy: libc.func('int pthread_getschedparam(uintptr_t thread, void *policy, void *param)'),
   setpriority: libc.func('int setpriority(int which, unsigned int who, int value)'),
 };
 
@@ -176,18 +174,6 @@ export function setThreadPolicy(policy: number, priority: number): void {
   new DataView(parameter.buffer).setInt32(0, priority, true);
   const number = native.setThreadPolicy(native.currentThread(), policy, parameter);
   if (number !== 0) throw new SystemCallError('sched_setscheduler', number);
-}
-
-/** pthread_getschedparam(3) of the calling thread: its policy and priority. */
-export function threadPolicy(): { readonly policy: number; readonly priority: number } {
-  const policy = new Uint8Array(4);
-  const parameter = new Uint8Array(schedParamSize);
-  const number = native.getThreadPolicy(native.currentThread(), policy, parameter);
-  if (number !== 0) throw new SystemCallError('sched_getscheduler', number);
-  return {
-    policy: new DataView(policy.buffer).getInt32(0, true),
-    priority: new DataView(parameter.buffer).getInt32(0, true),
-  };
 }
 
 /** setpriority(2) of the calling thread: on Linux nice values belong to threads. @param nice -20 to 19 */

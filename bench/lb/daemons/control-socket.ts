@@ -1,0 +1,41 @@
+/** When a daemon that is being started can be talked to. */
+import { request } from 'node:http';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** Milliseconds between two looks. */
+const interval = 2;
+const patience = 15_000;
+
+/** Waits until `answers` is true; resolves with the milliseconds since `since` (performance.now()). */
+export async function timeUntil(answers: () => Promise<boolean>, since: number): Promise<number> {
+  while (!(await answers())) {
+    if (performance.now() - since > patience) throw new Error(`no answer within ${patience} ms`);
+    await sleep(interval);
+  }
+  return performance.now() - since;
+}
+
+/** True when `GET /healthz` on a Unix socket gives 200. */
+export function isHealthy(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const probe = request({ socketPath, path: '/healthz', agent: false }, (answer) => {
+      answer.resume();
+      answer.once('end', () => resolve(answer.statusCode === 200));
+    });
+    probe.once('error', () => resolve(false));
+    probe.end();
+  });
+}
+
+/** True when somebody accepts connections on a Unix socket. */
+export function accepts(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(socketPath);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

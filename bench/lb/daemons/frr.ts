@@ -1,0 +1,85 @@
+import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { localAsn, subnets } from '../../../scripts/lab/addresses.ts';
+import type { HostProcess } from '../../../scripts/lab/host-process.ts';
+import type { LbHost } from '../../../scripts/lab/lb-host.ts';
+import { runCommand } from '../../../scripts/lab/run-command.ts';
+import { accepts, timeUntil } from './control-socket.ts';
+import type { LoadBalancer } from './load-balancer.ts';
+
+const programs = '/usr/lib/frr';
+
+/** True when FRR is installed. */
+export function hasFrr(): boolean {
+  return existsSync(`${programs}/bgpd`) && existsSync(`${programs}/zebra`);
+}
+
+/** FRR: bgpd and zebra, IBGP multipath over all masters; it sends them nothing. */
+export class Frr implements LoadBalancer {
+  readonly name = 'FRR';
+  readonly #host: LbHost;
+  #zebra: HostProcess | undefined;
+  #bgpd: HostProcess | undefined;
+
+  constructor(host: LbHost) {
+    this.#host = host;
+  }
+
+  async start(): Promise<number> {
+    const folder = this.#host.path('run/frr');
+    rmSync(folder, { recursive: true, force: true });
+    mkdirSync(folder, { recursive: true });
+    const [user = 0, group = 0] = await Promise.all(
+      ['-u', '-g'].map(async (flag) => Number(await runCommand(['id', flag, 'frr']))),
+    );
+    chownSync(folder, user, group);
+    const write = (name: string, lines: readonly string[]): void => {
+      writeFileSync(`${folder}/${name}`, `${lines.join('\n')}\n`, { mode: 0o640 });
+      chownSync(`${folder}/${name}`, user, group);
+    };
+    write('zebra.conf', [`hostname ${this.#host.name}`]);
+    write('bgpd.conf', this.#bgpConfig());
+    const since = performance.now();
+    this.#zebra = this.#spawn('zebra', folder);
+    await timeUntil(async () => existsSync(`${folder}/zserv.api`), since);
+    this.#bgpd = this.#spawn('bgpd', folder);
+    return timeUntil(() => accepts(`${folder}/bgpd.vty`), since);
+  }
+
+  processes(): Readonly<Record<string, number>> {
+    return { bgpd: this.#bgpd?.pid ?? 0, zebra: this.#zebra?.pid ?? 0 };
+  }
+
+  async stop(): Promise<void> {
+    await this.#bgpd?.stop();
+    await this.#zebra?.stop();
+  }
+
+  #spawn(name: string, folder: string): HostProcess {
+    return this.#host.spawn(name, [
+      `${programs}/${name}`,
+      ...['-f', `${folder}/${name}.conf`, '-i', `${folder}/${name}.pid`, '-z', `${folder}/zserv.api`],
+      ...['--vty_socket', folder, '-P', '0', '-u', 'frr', '-g', 'frr'],
+      ...['--log', 'stdout', '--log-level', 'warnings'],
+    ]);
+  }
+
+  #bgpConfig(): string[] {
+    const { prefix, length } = subnets.masters;
+    return [
+      `hostname ${this.#host.name}`,
+      `router bgp ${localAsn}`,
+      ` bgp router-id ${this.#host.address}`,
+      ' no bgp default ipv4-unicast',
+      ' neighbor masters peer-group',
+      ` neighbor masters remote-as ${localAsn}`,
+      ' neighbor masters timers 3 9',
+      ` bgp listen range ${prefix}.0/${length} peer-group masters`,
+      ' address-family ipv4 unicast',
+      '  neighbor masters activate',
+      '  neighbor masters route-map nothing out',
+      '  maximum-paths ibgp 64',
+      ' exit-address-family',
+      'route-map nothing deny 10',
+    ];
+  }
+}

@@ -1,0 +1,47 @@
+import { localAsn, subnets } from '../../../scripts/lab/addresses.ts';
+import type { LbHost } from '../../../scripts/lab/lb-host.ts';
+import type { JsonObject } from '../../../scripts/lab/object-store.ts';
+import { isHealthy, timeUntil } from './control-socket.ts';
+import type { LoadBalancer } from './load-balancer.ts';
+
+/** Our router: the bundle, with its defaults but for `settings`. */
+export class OurRouter implements LoadBalancer {
+  readonly name = 'bgp-lb';
+  readonly #host: LbHost;
+  readonly #settings: JsonObject;
+
+  /** @param settings keys of router.yaml, put over the benchmark's */
+  constructor(host: LbHost, settings: JsonObject = {}) {
+    this.#host = host;
+    this.#settings = settings;
+  }
+
+  async start(): Promise<number> {
+    this.#host.writeConfig({
+      neighbors: [
+        {
+          name: 'masters',
+          role: 'master',
+          range: `${subnets.masters.prefix}.0/${subnets.masters.length}`,
+          asn: localAsn,
+          holdTime: '9s',
+          // Neither GTSM nor TCP-MD5, as with the other daemons.
+          ttlSecurityHops: 0,
+        },
+      ],
+      log: { level: 'info' },
+      ...this.#settings,
+    });
+    const since = performance.now();
+    this.#host.router.spawn();
+    return timeUntil(() => isHealthy(this.#host.router.socketPath), since);
+  }
+
+  processes(): Readonly<Record<string, number>> {
+    return { router: this.#host.router.process?.pid ?? 0 };
+  }
+
+  async stop(): Promise<void> {
+    await this.#host.router.stop();
+  }
+}

@@ -1,0 +1,117 @@
+/** The report as Markdown tables, for a terminal and for docs/benchmarks.md. */
+import type { Machine } from '../machine.ts';
+import type { Summary } from '../statistics.ts';
+import { table } from '../table.ts';
+import { figures } from './figures.ts';
+import type { LatencyKind } from './latency.ts';
+import type { LbReport } from './measure-lb.ts';
+import type { SurvivorRun, Victim } from './survivors.ts';
+
+const kindNames: Readonly<Record<LatencyKind, string>> = {
+  lesser: 'UPDATE with GRACEFUL_SHUTDOWN, LOCAL_PREF 0',
+  full: 'UPDATE without them again',
+  withdraw: 'withdrawal',
+  appear: 'path appears',
+  cease: 'Cease',
+};
+
+/** The whole report as text. */
+export function describe(report: LbReport): string {
+  return [
+    machineText(report.machine),
+    `${report.rounds} rounds in ${Math.round(report.tookMs / 1000)} s.`,
+    `From a BGP message to the kernel, in ms:\n\n${latencyTable(report)}`,
+    missedText(report),
+    `Connections broken, of 300:\n\n${survivorTable(report.survivors)}`,
+    `At rest with three members:\n\n${restTable(report)}`,
+    `From the start of the process to an answer on its control socket, in ms:\n\n${startTable(report)}`,
+    `The figures that bgp-lb is held to:\n\n${figureTable(report)}`,
+  ].join('\n\n');
+}
+
+function machineText(machine: Machine): string {
+  return [
+    `Linux ${machine.kernel}, ${machine.cores} x ${machine.cpu}, ${machine.memoryGiB} GiB; load before the run ` +
+      `${machine.loadBefore.join(' ')}; niceness ${machine.niceness}.`,
+    `bgp-lb at commit ${machine.commit} on Node.js ${machine.node}, FRR ${machine.frr ?? 'not installed'}, ` +
+      `BIRD ${machine.bird ?? 'not installed'}.`,
+  ].join('\n');
+}
+
+const milliseconds = (value: number, places = 2): string => value.toFixed(places);
+const ratio = (value: number, ours: number | undefined): string =>
+  ours === undefined ? '' : `${(value / ours).toPrecision(2)} x`;
+
+function spread({ p50, p99, min, max, n }: Summary, places: number): string[] {
+  return [p50, p99, min, max].map((value) => milliseconds(value, places)).concat(String(n));
+}
+
+function latencyTable({ latency }: LbReport): string {
+  const ours = (kind: LatencyKind): number | undefined =>
+    latency.find((one) => one.daemon === 'bgp-lb' && one.kind === kind)?.p50;
+  const rows = Object.entries(kindNames).flatMap(([kind, name]) =>
+    latency
+      .filter((one) => one.kind === kind)
+      .map((one) => [name, one.daemon, ...spread(one, 2), ratio(one.p50, ours(one.kind))]),
+  );
+  return table(['message', 'daemon', 'p50', 'p99', 'min', 'max', 'n', 'p50 to ours'], rows);
+}
+
+function missedText({ missed }: LbReport): string {
+  const counts = Object.entries(missed).map(([daemon, count]) => `${daemon} ${count}`);
+  return `Messages without any effect in the kernel within 5 s, in no figure above: ${counts.join(', ')}.`;
+}
+
+function survivorTable(runs: readonly SurvivorRun[]): string {
+  const range = (victims: readonly Victim[], of: (victim: Victim) => number): string => {
+    const values = victims.map(of);
+    const [least, most] = [Math.min(...values), Math.max(...values)];
+    return least === most ? String(least) : `${least} to ${most}`;
+  };
+  const rows = runs.map(({ masters, daemon, victims }) => [
+    String(masters),
+    daemon,
+    String(victims.length),
+    range(victims, ({ atVictim }) => atVictim),
+    range(victims, ({ survivors }) => survivors),
+    range(victims, ({ brokenAtSurvivors }) => brokenAtSurvivors),
+    range(victims, ({ brokenByReturn }) => brokenByReturn),
+  ]);
+  const head = [
+    'masters',
+    'daemon',
+    'victims',
+    'at victim',
+    'survivors',
+    'survivors broken',
+    'broken by return',
+  ];
+  return table(head, rows);
+}
+
+function restTable({ atRest }: LbReport): string {
+  const rows = atRest.flatMap(({ daemon, processes }) =>
+    processes.map(({ process, rssMiB, cpuPercent }) => [
+      daemon,
+      process,
+      rssMiB.toFixed(1),
+      cpuPercent.toFixed(1),
+    ]),
+  );
+  return table(['daemon', 'process', 'RSS in MiB', '% of a core'], rows);
+}
+
+function startTable({ starts }: LbReport): string {
+  const rows = starts.map((one) => [one.daemon, ...spread(one, 0)]);
+  return table(['daemon', 'p50', 'p99', 'min', 'max', 'n'], rows);
+}
+
+function figureTable(report: LbReport): string {
+  const rows = figures(report).map(({ what, unit, atMost, measured, met }) => [
+    what,
+    `${atMost} ${unit}`,
+    `${measured} ${unit}`,
+    met ? 'met' : 'missed',
+  ]);
+  return table(['figure', 'at most', 'measured', ''], rows);
+}

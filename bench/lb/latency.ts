@@ -1,0 +1,122 @@
+/** From the octets of a BGP message to the kernel's notification of what it led to. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { BenchLab, BenchMaster, Running } from './bench-lab.ts';
+import type { DaemonName } from './daemons/load-balancer.ts';
+import type { Wanted } from './programs/watcher.ts';
+
+/** What is measured. */
+export const latencyKinds = ['lesser', 'full', 'withdraw', 'appear', 'cease'] as const;
+
+/** A kind of measurement. */
+export type LatencyKind = (typeof latencyKinds)[number];
+
+/** Milliseconds, by kind. A message that led to nothing within the patience is counted as missed. */
+export interface LatencySamples {
+  readonly took: Record<LatencyKind, number[]>;
+  missed: number;
+}
+
+/** No samples yet. */
+export function noSamples(): LatencySamples {
+  return { took: { lesser: [], full: [], withdraw: [], appear: [], cease: [] }, missed: 0 };
+}
+
+/** The pool while UPDATEs are timed. */
+const poolSize = 3;
+const weightChanges = 25;
+const withdrawals = 15;
+/** The longest that one message may take to reach the kernel. */
+const patience = 5_000;
+/** Between two messages, so that every daemon's work after the first is done; random, to meet its timers at any phase. */
+const pause = (): Promise<void> => sleep(60 + Math.random() * 60);
+
+interface Message {
+  readonly kind: LatencyKind;
+  readonly wanted: Wanted;
+  readonly send: (master: BenchMaster) => Promise<bigint>;
+}
+
+const messages: Record<LatencyKind, Message> = {
+  lesser: {
+    kind: 'lesser',
+    wanted: 'lesser',
+    send: ({ program }) => program.run((m) => m.update('lesser')),
+  },
+  full: { kind: 'full', wanted: 'full', send: ({ program }) => program.run((m) => m.update('full')) },
+  withdraw: {
+    kind: 'withdraw',
+    wanted: 'absent',
+    send: ({ program }) => program.run((m) => m.update('none')),
+  },
+  appear: { kind: 'appear', wanted: 'full', send: ({ program }) => program.run((m) => m.update('full')) },
+  cease: { kind: 'cease', wanted: 'absent', send: ({ program }) => program.run((m) => m.cease()) },
+};
+
+/** Measures one daemon once through and adds to its samples. */
+export async function measureLatency(
+  bench: BenchLab,
+  daemon: DaemonName,
+  samples: LatencySamples,
+): Promise<void> {
+  // A new daemon for the sessions that end: it remembers no earlier failures of a neighbour.
+  await bench.running(bench.balancer(daemon), poolSize, async (running) => {
+    const victim = lastOf(running.masters);
+    await warmUp(running, victim);
+    for (let n = 0; n < weightChanges; n += 1) {
+      await timed(running, victim, 'lesser', samples);
+      await timed(running, victim, 'full', samples);
+    }
+    for (let n = 0; n < withdrawals; n += 1) {
+      await timed(running, victim, 'withdraw', samples);
+      await timed(running, victim, 'appear', samples);
+    }
+    await measureCease(bench, running, victim, samples);
+  });
+}
+
+/** Each master beyond the first two joins and ends its session once: who fails often is damped (RFC 4271 section 8.1.1). */
+async function measureCease(
+  bench: BenchLab,
+  running: Running,
+  firstVictim: BenchMaster,
+  samples: LatencySamples,
+): Promise<void> {
+  const others = running.masters.slice(0, -1);
+  await timed(running, firstVictim, 'cease', samples);
+  for (const victim of bench.masters.slice(poolSize)) {
+    await victim.program.run((m) => m.join());
+    await running.waitForMembers([...others, victim]);
+    await pause();
+    await timed(running, victim, 'cease', samples);
+  }
+}
+
+/** The first times are those of cold caches and uncompiled code; they are in no figure of any daemon. */
+async function warmUp(running: Running, victim: BenchMaster): Promise<void> {
+  const ignored = noSamples();
+  for (let n = 0; n < 5; n += 1) {
+    await timed(running, victim, 'lesser', ignored);
+    await timed(running, victim, 'full', ignored);
+  }
+}
+
+async function timed(
+  { watcher }: Running,
+  master: BenchMaster,
+  kind: LatencyKind,
+  samples: LatencySamples,
+): Promise<void> {
+  const { wanted, send } = messages[kind];
+  const since = await send(master);
+  const query = { since, gateway: master.host.address, wanted, timeout: patience };
+  const at = await watcher.run((w, q) => w.firstSince(q), query);
+  if (at === undefined) samples.missed += 1;
+  else samples.took[kind].push(Number(at - since) / 1e6);
+  await pause();
+}
+
+function lastOf(masters: readonly BenchMaster[]): BenchMaster {
+  const last = masters.at(-1);
+  if (last === undefined) throw new RangeError('no masters');
+  return last;
+}

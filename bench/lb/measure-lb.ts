@@ -1,0 +1,165 @@
+/** The whole benchmark of the load balancer's job: each daemon in turn, again and again, on the same machines. */
+import { existsSync } from 'node:fs';
+import { describeMachine, type Machine } from '../machine.ts';
+import { round, type Summary, summarize } from '../statistics.ts';
+import { BenchLab } from './bench-lab.ts';
+import { hasFrr } from './daemons/frr.ts';
+import { type DaemonName, daemonNames } from './daemons/load-balancer.ts';
+import { type LatencyKind, type LatencySamples, latencyKinds, measureLatency, noSamples } from './latency.ts';
+import { type AtRest, measureRest, measureSpeaker, measureStarts } from './resources.ts';
+import { measureSurvivors, type SurvivorRun } from './survivors.ts';
+
+/** Times in milliseconds. */
+export interface LatencyResult extends Summary {
+  readonly kind: LatencyKind;
+  readonly daemon: DaemonName;
+}
+
+/** Milliseconds from the start of a process to its control socket. */
+export interface StartResult extends Summary {
+  readonly daemon: AtRest['daemon'];
+}
+
+/** What one run found. */
+export interface LbResults {
+  readonly latency: readonly LatencyResult[];
+  /** Messages that the kernel did not follow within five seconds; they are in no summary. */
+  readonly missed: Readonly<Partial<Record<DaemonName, number>>>;
+  readonly survivors: readonly SurvivorRun[];
+  readonly atRest: readonly AtRest[];
+  readonly starts: readonly StartResult[];
+}
+
+/** The report: the results, on what, and how much of it. */
+export interface LbReport extends LbResults {
+  readonly bench: 'lb';
+  readonly machine: Machine;
+  readonly rounds: number;
+  readonly tookMs: number;
+}
+
+/** How much is measured. */
+export interface LbOptions {
+  /** Latency rounds; starts and, with every three, survivors grow with them. */
+  readonly rounds: number;
+  readonly niceness: number;
+  readonly progress: (line: string) => void;
+}
+
+const poolSizes = [3, 5, 16];
+const mostMasters = 16;
+const startsPerRound = 3;
+
+/** Runs everything. */
+export async function measureLb({ rounds, niceness, progress }: LbOptions): Promise<LbReport> {
+  const since = performance.now();
+  const machine = await describeMachine(niceness);
+  const daemons = daemonNames.filter(
+    (name) => name === 'bgp-lb' || (name === 'FRR' ? hasFrr() : existsSync('/usr/sbin/bird')),
+  );
+  const bench = await BenchLab.create(mostMasters);
+  try {
+    const results = await new Measurement(bench, daemons, rounds, progress).run();
+    return { bench: 'lb', machine, rounds, ...results, tookMs: Math.round(performance.now() - since) };
+  } finally {
+    await bench.destroy();
+  }
+}
+
+class Measurement {
+  readonly #bench: BenchLab;
+  readonly #daemons: readonly DaemonName[];
+  readonly #rounds: number;
+  readonly #progress: (line: string) => void;
+
+  constructor(
+    bench: BenchLab,
+    daemons: readonly DaemonName[],
+    rounds: number,
+    progress: (line: string) => void,
+  ) {
+    this.#bench = bench;
+    this.#daemons = daemons;
+    this.#rounds = rounds;
+    this.#progress = progress;
+  }
+
+  async run(): Promise<LbResults> {
+    const samples = await this.#latency();
+    const survivors = await this.#survivors();
+    const atRest: AtRest[] = [];
+    for (const daemon of this.#daemons) {
+      this.#progress(`at rest: ${daemon}`);
+      atRest.push(await measureRest(this.#bench, daemon));
+    }
+    const starts = await this.#starts();
+    this.#progress('start and rest: bgp-lb speaker');
+    const speaker = await measureSpeaker(this.#bench, this.#rounds * startsPerRound);
+    return {
+      latency: this.#daemons.flatMap((daemon) =>
+        latencyKinds.flatMap((kind) => {
+          const summary = summarize(samples.get(daemon)?.took[kind] ?? []);
+          return summary === undefined ? [] : [{ kind, daemon, ...summary }];
+        }),
+      ),
+      missed: Object.fromEntries([...samples].map(([daemon, { missed }]) => [daemon, missed])),
+      survivors,
+      atRest: [...atRest, speaker.atRest],
+      starts: [
+        ...this.#daemons.map((daemon) => startResult(daemon, starts.get(daemon) ?? [])),
+        startResult('bgp-lb speaker', speaker.starts),
+      ].filter((result) => result !== undefined),
+    };
+  }
+
+  /** The daemons in an order that changes from round to round. */
+  async #alternate(
+    what: string,
+    rounds: number,
+    measure: (daemon: DaemonName) => Promise<void>,
+  ): Promise<void> {
+    for (let n = 0; n < rounds; n += 1) {
+      const first = n % this.#daemons.length;
+      for (const daemon of [...this.#daemons.slice(first), ...this.#daemons.slice(0, first)]) {
+        this.#progress(`${what}, round ${n + 1} of ${rounds}: ${daemon}`);
+        await measure(daemon);
+      }
+    }
+  }
+
+  async #latency(): Promise<Map<DaemonName, LatencySamples>> {
+    const samples = new Map(this.#daemons.map((daemon) => [daemon, noSamples()]));
+    await this.#alternate('latency', this.#rounds, async (daemon) => {
+      const own = samples.get(daemon);
+      if (own !== undefined) await measureLatency(this.#bench, daemon, own);
+    });
+    return samples;
+  }
+
+  async #survivors(): Promise<SurvivorRun[]> {
+    const runs: SurvivorRun[] = [];
+    for (const masters of poolSizes) {
+      await this.#alternate(`survivors of ${masters}`, Math.ceil(this.#rounds / 3), async (daemon) => {
+        runs.push(await measureSurvivors(this.#bench, daemon, masters));
+      });
+    }
+    return runs;
+  }
+
+  async #starts(): Promise<Map<DaemonName, number[]>> {
+    const starts = new Map<DaemonName, number[]>();
+    await this.#alternate('starts', this.#rounds, async (daemon) => {
+      const took = await measureStarts(this.#bench, daemon, startsPerRound);
+      starts.set(daemon, [...(starts.get(daemon) ?? []), ...took]);
+    });
+    return starts;
+  }
+}
+
+function startResult(daemon: AtRest['daemon'], took: readonly number[]): StartResult | undefined {
+  const summary = summarize(
+    took.map((ms) => round(ms, 1)),
+    1,
+  );
+  return summary && { daemon, ...summary };
+}

@@ -1,0 +1,53 @@
+/** What a benchmark ran on. Figures without it say nothing. */
+import { existsSync } from 'node:fs';
+import { cpus, loadavg, release, totalmem } from 'node:os';
+import { tryCommand } from '../scripts/lab/run-command.ts';
+import { round } from './statistics.ts';
+
+/** The machine and the programs that were measured. */
+export interface Machine {
+  readonly kernel: string;
+  readonly cpu: string;
+  readonly cores: number;
+  readonly memoryGiB: number;
+  readonly node: string;
+  /** The commit that was measured; `+` when files differ from it. */
+  readonly commit: string;
+  readonly frr: string | null;
+  readonly bird: string | null;
+  /** Load averages of 1, 5 and 15 minutes before the run. */
+  readonly loadBefore: readonly number[];
+  /** Niceness of the harness and all that it starts. */
+  readonly niceness: number;
+}
+
+/** Looks at this machine. Call it before the run. */
+export async function describeMachine(niceness: number): Promise<Machine> {
+  const [first] = cpus();
+  return {
+    kernel: release(),
+    cpu: first?.model.trim() ?? 'unknown',
+    cores: cpus().length,
+    memoryGiB: round(totalmem() / 2 ** 30, 1),
+    node: process.version,
+    commit: await commit(),
+    frr: await versionOf(['/usr/lib/frr/zebra', '--version'], /version (\S+)/),
+    bird: await versionOf(['bird', '--version'], /version (\S+)/),
+    loadBefore: loadavg().map((load) => round(load, 2)),
+    niceness,
+  };
+}
+
+async function commit(): Promise<string> {
+  const cwd = new URL('..', import.meta.url).pathname;
+  if (!existsSync(`${cwd}/.git`)) return 'unknown';
+  const git = async (...argv: string[]): Promise<string> =>
+    (await tryCommand(['git', ...argv], { cwd })).stdout.trim();
+  const isChanged = (await git('status', '--porcelain', '--', 'packages')) !== '';
+  return `${await git('rev-parse', '--short', 'HEAD')}${isChanged ? '+' : ''}`;
+}
+
+async function versionOf(argv: readonly string[], pattern: RegExp): Promise<string | null> {
+  const { code, stdout, stderr } = await tryCommand(argv);
+  return code === 0 ? (pattern.exec(stdout + stderr)?.[1] ?? 'unknown') : null;
+}

@@ -1,0 +1,29 @@
+/** Medians and their spread. Nothing is left out: whoever has samples to discard says so beside the summary. */
+
+/** What a set of samples comes to, in the unit of the samples. */
+export interface Summary {
+  readonly n: number;
+  readonly min: number;
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** Rounds to a number of decimal places. */
+export function round(value: number, places: number): number {
+  const factor = 10 ** places;
+  return Math.round(value * factor) / factor;
+}
+
+/** The sample below or at which `share` of all lie (nearest rank); NaN of none. */
+function percentile(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
+}
+
+/** Summarizes all samples; undefined when there are none. */
+export function summarize(samples: readonly number[], places = 3): Summary | undefined {
+  if (samples.length === 0) return undefined;
+  const sorted = [...samples].sort((a, b) => a - b);
+  const at = (share: number): number => round(percentile(sorted, share), places);
+  return { n: sorted.length, min: at(0), p50: at(0.5), p99: at(0.99), max: at(1) };
+}

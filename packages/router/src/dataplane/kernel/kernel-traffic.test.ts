@@ -72,6 +72,6 @@ describe('what passes towards the VIP', () => {
   it('fails at once while the pool is empty', async () => {
     clientWithoutVip();
     await servers.serve('m1', 'm1');
-    expect(await servers.connect('client', 6443)).toBe('EHOSTUNREACH');
+    expect(['ECONNREFUSED', 'EHOSTUNREACH']).toContain(await servers.connect('client', 6443));
   });
 });

@@ -27,6 +27,9 @@ export interface DataPlaneHarness {
   close(): Promise<void>;
 }
 
+/** A client that is refused at once sees a reset or an ICMP error; one that hangs sees a timeout. */
+const refusals = ['ECONNREFUSED', 'EHOSTUNREACH'];
+
 /** The promises of `DataPlane`, checked against an implementation by what clients see. */
 export function dataPlaneConformance(name: string, make: () => Promise<DataPlaneHarness>): void {
   describe(`${name} as a data plane`, () => {
@@ -53,7 +56,7 @@ export function dataPlaneConformance(name: string, make: () => Promise<DataPlane
 
     it('begins with nothing on a host where nothing was, and refuses clients at once', async () => {
       expect(await plane.start()).toEqual([]);
-      expect(await harness.connect()).toBe('EHOSTUNREACH');
+      expect(refusals).toContain(await harness.connect());
       expect((await plane.status()).vips.map(({ forwarding }) => forwarding)).toEqual([false]);
     });
 
@@ -70,7 +73,7 @@ export function dataPlaneConformance(name: string, make: () => Promise<DataPlane
       await plane.setNextHops(full(harness.members[0]));
       expect(await harness.connect()).toBe(harness.members[0]);
       await plane.setNextHops([]);
-      expect(await harness.connect()).toBe('EHOSTUNREACH');
+      expect(refusals).toContain(await harness.connect());
     });
 
     it('reaches a member that is not in use, and that member only', async () => {

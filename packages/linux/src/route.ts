@@ -63,7 +63,7 @@ export const RouteProtocol = {
 /** RTM_F_CLONED: an IPv6 route cache entry, which nobody installed. */
 const clonedFlag = 0x200;
 
-/** RTM_F_LOOKUP_TABLE: the answer names the table that the route was found in. */
+/** RTM_F_LOOKUP_TABLE: the answer names the table that the route was found in. IPv6 refuses the flag, and always names it. */
 const lookupTableFlag = 0x1000;
 
 /** One way of a multipath route without next hop objects. */
@@ -241,7 +241,11 @@ export function routeToMessage(address: string, mark?: number): MessageWriter {
   const bytes = addressBytes(address);
   const writer = new MessageWriter(RouteMessage.Get, MessageFlag.Request | MessageFlag.Ack)
     .structure(
-      structure({ family: familyOf(version), destinationLength: bytes.length * 8, flags: lookupTableFlag }),
+      structure({
+        family: familyOf(version),
+        destinationLength: bytes.length * 8,
+        flags: version === 4 ? lookupTableFlag : 0,
+      }),
     )
     .bytes(Attribute.Destination, bytes);
   return mark === undefined ? writer : writer.u32(Attribute.Mark, mark);

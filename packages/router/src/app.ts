@@ -14,7 +14,6 @@ import { asn, type RouterId } from '@bgp-lb/protocol';
 import { type Peer, systemClock } from '@bgp-lb/protocol/node';
 import { type ControlSources, controlRoutes, readiness } from './api/control-routes.ts';
 import { BgpNeighbors } from './bgp/bgp-neighbors.ts';
-import { dualStackSockets } from './bgp/dual-stack-sockets.ts';
 import { hostPrefix } from './bgp/neighbor-options.ts';
 import { chooseRouterId } from './bgp/router-identity.ts';
 import { UpstreamAdvertiser } from './bgp/upstream-advertiser.ts';
@@ -156,7 +155,7 @@ class Router {
       neighbors: config.neighbors,
       listen: config.listen,
       context: { config, readPassword: readSecret, isRestarting },
-      sockets: dualStackSockets(linuxSockets),
+      sockets: linuxSockets,
       clock: this.#clock,
       observe: (peer, event) => this.#observer.neighbor(peer && named(bgp, peer), event),
       observeRoutes: (peer, change) => this.#observer.rejected(named(bgp, peer), change),

@@ -103,7 +103,7 @@ export class BgpSpeaker {
     const { address, port = BGP_PORT, backlog = 1024 } = options;
     const listener = await this.#sockets.listen({ address, port, backlog }, (socket) => this.#accept(socket));
     this.#listeners.push(listener);
-    for (const [prefix, password] of this.#passwords) listener.setPassword(prefix, password);
+    for (const [prefix, password] of this.#passwords) setListenerPassword(listener, prefix, password);
   }
 
   /**
@@ -322,6 +322,12 @@ export class BgpSpeaker {
     if (password === undefined && !this.#passwords.has(prefix)) return;
     if (password === undefined) this.#passwords.delete(prefix);
     else this.#passwords.set(prefix, password);
-    for (const listener of this.#listeners) listener.setPassword(prefix, password);
+    for (const listener of this.#listeners) setListenerPassword(listener, prefix, password);
   }
+}
+
+/** A listener on an IPv4 address never sees an IPv6 neighbour, and cannot hold its key; one on `::` may see both. */
+function setListenerPassword(listener: ListeningSocket, prefix: string, password: string | undefined): void {
+  if (prefix.includes(':') && !listener.address.includes(':')) return;
+  listener.setPassword(prefix, password);
 }

@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest';
+import { asn, parseRouterId } from '../index.ts';
+import type { Sockets } from './sockets.ts';
+import { BgpSpeaker } from './speaker.ts';
+
+/** Writes down the keys that listeners are given. */
+function recording(keys: string[]): Sockets {
+  return {
+    open: () => {
+      throw new Error('not asked for');
+    },
+    accepted: () => undefined,
+    listen: async ({ address, port }) => ({
+      address,
+      port,
+      setPassword: (prefix) => keys.push(`${address} ${prefix}`),
+      close: async () => undefined,
+    }),
+  };
+}
+
+describe('passwords of neighbours of both families', () => {
+  it('reach the listeners that can see them, whatever came first', async () => {
+    const keys: string[] = [];
+    const speaker = new BgpSpeaker({
+      asn: asn(64512),
+      routerId: parseRouterId('10.0.0.1'),
+      sockets: recording(keys),
+    });
+    const range = { remoteAsn: [asn(64512)], maxSessions: 1, socket: { password: 'secret' } };
+    await speaker.listen({ address: '0.0.0.0' });
+    speaker.addRange({ ...range, name: 'four', range: '10.0.0.0/24' });
+    speaker.addRange({ ...range, name: 'six', range: 'fd00::/64' });
+    await speaker.listen({ address: '::' });
+    await speaker.close();
+    expect(keys).toEqual(['0.0.0.0 10.0.0.0/24', ':: 10.0.0.0/24', ':: fd00::/64']);
+  });
+});

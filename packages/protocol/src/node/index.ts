@@ -1,4 +1,25 @@
 export type { DownKind } from '../index.ts';
+export { BfdClient, type BfdClientHandlers } from './bfd-client.ts';
+export { threadClock } from './bfd-clock.ts';
+export { BfdEngine, type BfdEngineHandlers, type BfdEngineOptions } from './bfd-engine.ts';
+export type { BfdPort, BfdReport, BfdRequest } from './bfd-message.ts';
+export type {
+  BfdReceiveOptions,
+  BfdReceiver,
+  BfdSender,
+  BfdSendOptions,
+  BfdSockets,
+} from './bfd-sockets.ts';
+export type {
+  BfdReceiveStatus,
+  BfdSessionCounters,
+  BfdSessionOptions,
+  BfdSessionStatus,
+  BfdStateChange,
+  BfdStatus,
+  BfdTiming,
+} from './bfd-status.ts';
+export { runBfdWorker } from './bfd-worker.ts';
 export type { Clock } from './clock.ts';
 export { systemClock } from './clock.ts';
 export type { MessageCounts } from './message-counters.ts';

@@ -1,0 +1,237 @@
+import {
+  type BfdAction,
+  type BfdControlPacket,
+  type BfdEvent,
+  type BfdSession,
+  type BfdSettings,
+  type BfdState,
+  bfdDetectAt,
+  bfdDetectionTime,
+  bfdSession,
+  bfdStep,
+  bfdTransmitAt,
+  bfdTransmitInterval,
+  checkBfdSettings,
+  encodeBfdControlPacket,
+  isBfdFailure,
+} from '../index.ts';
+import type { BfdSender, BfdSockets } from './bfd-sockets.ts';
+import type { BfdSessionOptions, BfdSessionStatus, BfdStateChange, BfdTiming } from './bfd-status.ts';
+import type { Clock } from './clock.ts';
+
+/** What a session needs of its surroundings. */
+export interface BfdSessionContext {
+  readonly sockets: BfdSockets;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly changed: (change: BfdStateChange) => void;
+  /** Calls back when the packets that waited in the sockets have been read. */
+  readonly afterReading: (proceed: () => void) => void;
+}
+
+/** BFD ports: RFC 5881 section 4, RFC 5883 section 5. */
+export const bfdPort = { singleHop: 3784, multihop: 4784 } as const;
+
+/** The intervals in microseconds, as packets carry them. */
+function settingsOf({ transmitInterval, receiveInterval, detectMultiplier }: BfdTiming): BfdSettings {
+  return {
+    desiredMinTx: Math.round(transmitInterval * 1000),
+    requiredMinRx: Math.round(receiveInterval * 1000),
+    detectMult: detectMultiplier,
+  };
+}
+
+/** Runs one session: its timer, its sending socket and its counters. */
+export class BfdSessionDriver {
+  readonly options: BfdSessionOptions;
+  readonly discriminator: number;
+  readonly #context: BfdSessionContext;
+  #session: BfdSession;
+  #sender: BfdSender | undefined;
+  #cancelTimer: () => void = () => undefined;
+  /** When the timer will call; `undefined` when none is pending. */
+  #armedFor: number | undefined;
+  #isCheckingSilence = false;
+  #isClosed = false;
+  #timerDelay = 0;
+  #sendError: string | undefined;
+  readonly #counters = { sent: 0, received: 0, sendErrors: 0, discarded: 0, failures: 0, averted: 0 };
+
+  /** @throws RangeError for intervals that cannot be */
+  constructor(options: BfdSessionOptions, discriminator: number, context: BfdSessionContext) {
+    this.options = options;
+    this.discriminator = discriminator;
+    this.#context = context;
+    this.#session = bfdSession(settingsOf(options), discriminator, context.clock.now());
+  }
+
+  get state(): BfdState {
+    return this.#session.state;
+  }
+
+  /** Whether the peer is still to confirm what the last packets told it. */
+  get isPolling(): boolean {
+    return this.#session.poll === 'wanted' || this.#session.poll === 'sent';
+  }
+
+  /** In ms: after so long without our packets the peer gives up, if it goes by what we last told it in this state. */
+  get remoteDetectionTime(): number {
+    return this.#session.settings.detectMult * bfdTransmitInterval(this.#session);
+  }
+
+  /** Sends the first packet. */
+  start(): void {
+    this.#handle({ type: 'transmit-due' });
+  }
+
+  receive(packet: BfdControlPacket): void {
+    this.#counters.received += 1;
+    this.#handle({ type: 'packet', packet });
+  }
+
+  /** @throws RangeError for intervals that cannot be; nothing changes then */
+  change(timing: BfdTiming): void {
+    const settings = settingsOf(timing);
+    checkBfdSettings(settings);
+    this.#handle({ type: 'settings', settings });
+  }
+
+  setAdminDown(isDown: boolean): void {
+    this.#handle({ type: isDown ? 'admin-down' : 'admin-up' });
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.#cancelTimer();
+    this.#sender?.close();
+    this.#sender = undefined;
+  }
+
+  status(): BfdSessionStatus {
+    const session = this.#session;
+    const { state, diagnostic, discriminator } = session.remote;
+    return {
+      id: this.options.id,
+      remoteAddress: this.options.remoteAddress,
+      multihop: this.options.multihop === true,
+      state: session.state,
+      since: session.since,
+      diagnostic: session.diagnostic,
+      remote: discriminator === 0 ? undefined : { state, diagnostic, discriminator },
+      localDiscriminator: session.localDiscriminator,
+      transmitInterval: bfdTransmitInterval(session),
+      detectionTime: bfdDetectionTime(session),
+      lastReceivedAt: session.receivedAt,
+      sendError: this.#sendError,
+      counters: { ...this.#counters },
+    };
+  }
+
+  #handle(event: BfdEvent): void {
+    if (this.#isClosed) return;
+    const { clock, random } = this.#context;
+    const before = this.#session;
+    const now = clock.now();
+    const step = bfdStep(before, event, now, random());
+    this.#session = step.session;
+    for (const action of step.actions) this.#act(action, before, now);
+    this.#arm();
+  }
+
+  #act(action: BfdAction, before: BfdSession, now: number): void {
+    switch (action.type) {
+      case 'send':
+        this.#send(action.packet);
+        return;
+      case 'discarded':
+        this.#counters.discarded += 1;
+        return;
+      case 'state-changed':
+        this.#report(action, before, now);
+        return;
+    }
+  }
+
+  #report(
+    { from, to, reason }: Extract<BfdAction, { type: 'state-changed' }>,
+    before: BfdSession,
+    at: number,
+  ): void {
+    const isFailure = isBfdFailure(from, reason);
+    if (isFailure) this.#counters.failures += 1;
+    const isSilence = reason === 'detection-expired';
+    this.#context.changed({
+      id: this.options.id,
+      from,
+      to,
+      reason,
+      isFailure,
+      diagnostic: this.#session.diagnostic,
+      // After a silence the session has forgotten the peer.
+      remoteDiagnostic: (isSilence ? before : this.#session).remote.diagnostic,
+      at,
+      lastReceivedAt: (isSilence ? before : this.#session).receivedAt,
+      detectionTime: bfdDetectionTime(before),
+      timerDelay: isSilence ? this.#timerDelay : 0,
+    });
+  }
+
+  /** A socket that cannot be had, such as for an address that is not there yet, is tried again with the next packet. */
+  #send(packet: BfdControlPacket): void {
+    try {
+      this.#sender ??= this.#open();
+      this.#sender.send(encodeBfdControlPacket(packet));
+      this.#counters.sent += 1;
+      this.#sendError = undefined;
+    } catch (error) {
+      this.#counters.sendErrors += 1;
+      this.#sendError = error instanceof Error ? error.message : String(error);
+    }
+  }
+
+  #open(): BfdSender {
+    const { remoteAddress, localAddress, device, multihop } = this.options;
+    return this.#context.sockets.open({
+      remoteAddress,
+      remotePort: multihop === true ? bfdPort.multihop : bfdPort.singleHop,
+      ...(localAddress === undefined ? {} : { localAddress }),
+      ...(device === undefined ? {} : { device }),
+    });
+  }
+
+  /** One timer for both deadlines. One that moved away is left to fire early, which costs less than a new timer per packet. */
+  #arm(): void {
+    const detectAt = this.#isCheckingSilence ? undefined : bfdDetectAt(this.#session);
+    const wakeAt = Math.min(bfdTransmitAt(this.#session) ?? Infinity, detectAt ?? Infinity);
+    if (wakeAt === Infinity || (this.#armedFor !== undefined && this.#armedFor <= wakeAt)) return;
+    this.#cancelTimer();
+    this.#armedFor = wakeAt;
+    const { clock } = this.#context;
+    this.#cancelTimer = clock.after(wakeAt - clock.now(), () => {
+      this.#armedFor = undefined;
+      this.#wake();
+    });
+  }
+
+  #wake(): void {
+    const now = this.#context.clock.now();
+    const detectAt = bfdDetectAt(this.#session);
+    if (detectAt !== undefined && now >= detectAt && !this.#isCheckingSilence)
+      this.#checkSilence(now - detectAt);
+    // Ours first: the peer has a timer too.
+    this.#handle({ type: 'transmit-due' });
+  }
+
+  /** Node runs timers before it polls: after a stall of ours the packets of the peer still wait in the socket. */
+  #checkSilence(delay: number): void {
+    this.#isCheckingSilence = true;
+    this.#timerDelay = delay;
+    this.#context.afterReading(() => {
+      this.#isCheckingSilence = false;
+      const detectAt = bfdDetectAt(this.#session);
+      if (detectAt !== undefined && detectAt > this.#context.clock.now()) this.#counters.averted += 1;
+      this.#handle({ type: 'detection-due' });
+    });
+  }
+}

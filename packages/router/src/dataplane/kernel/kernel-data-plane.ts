@@ -63,6 +63,9 @@ const NFT_GAP = 5000;
 /** After a refusal by the kernel it is tried again (ms). */
 const RETRY = 500;
 
+/** RT_TABLE_MAIN (linux/rtnetlink.h). */
+const MAIN_TABLE = 254;
+
 /** Forwards by nexthop objects, one resilient group for each VIP, and its route. */
 export class KernelDataPlane implements DataPlane {
   readonly kind = 'kernel';
@@ -90,7 +93,10 @@ export class KernelDataPlane implements DataPlane {
     this.#host = host;
     this.#resolver = new NextHopResolver(host.socket);
     this.#marks = new ProbeMarks(options.markBase);
-    this.#nft = new NftKeeper(host.nft, options.vips, options.markBase);
+    this.#nft = new NftKeeper(host.nft, options.vips, {
+      replyMark: options.markBase,
+      refuseUnrouted: options.table === MAIN_TABLE,
+    });
     this.#wanted = new Map(options.vips.map(({ prefix }) => [prefix, []]));
     this.#ids = new ObjectIds([...this.#wanted.keys()]);
     this.#reconciler = new KernelReconciler({

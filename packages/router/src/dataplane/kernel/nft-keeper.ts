@@ -15,13 +15,17 @@ const CONNTRACK = '/proc/sys/net/netfilter/nf_conntrack_max';
 export class NftKeeper {
   #nft: Pick<Nftables, 'apply' | 'table'>;
   #vips: readonly FilteredVip[];
-  #replyMark: number;
+  #fixed: Pick<NftTableOptions, 'replyMark' | 'refuseUnrouted'>;
   #running: Promise<'intact' | 'made'> | undefined;
 
-  constructor(nft: Pick<Nftables, 'apply' | 'table'>, vips: readonly FilteredVip[], replyMark: number) {
+  constructor(
+    nft: Pick<Nftables, 'apply' | 'table'>,
+    vips: readonly FilteredVip[],
+    fixed: Pick<NftTableOptions, 'replyMark' | 'refuseUnrouted'>,
+  ) {
     this.#nft = nft;
     this.#vips = vips;
-    this.#replyMark = replyMark;
+    this.#fixed = fixed;
   }
 
   /** Looks at the table and makes it anew when it is not as wanted. Throws when nft cannot be run or refuses. */
@@ -41,7 +45,7 @@ export class NftKeeper {
     // Looked at each time: connection tracking may be loaded later, by docker for example.
     const options: NftTableOptions = {
       vips: this.#vips,
-      replyMark: this.#replyMark,
+      ...this.#fixed,
       notrack: existsSync(CONNTRACK),
     };
     const listed = await this.#nft.table('inet', NFT_TABLE);

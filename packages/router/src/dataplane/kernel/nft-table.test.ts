@@ -4,6 +4,7 @@ import { isNftTableIntact, type NftJson, nftCommands } from './nft-table.ts';
 const options = {
   vips: [{ address: '10.100.0.1', port: 6443 }],
   replyMark: 0x84000,
+  refuseUnrouted: true,
   notrack: true,
 };
 
@@ -49,6 +50,15 @@ describe('the nft table', () => {
     expect(isNftTableIntact(there, { ...options, vips: [{ address: '10.100.0.1', port: 8443 }] })).toBe(
       false,
     );
+  });
+
+  it('resets new connections to a VIP without members, before anything else is done with them', () => {
+    const rules = (refuseUnrouted: boolean): string[] =>
+      listed(nftCommands({ ...options, refuseUnrouted })).map((object) => JSON.stringify(object));
+    expect(rules(true).filter((rule) => rule.includes('"fib":{"result":"oif"'))).toEqual([
+      expect.stringContaining('"reject":{"type":"tcp reset"}'),
+    ]);
+    expect(rules(false).filter((rule) => rule.includes('"fib":{"result":"oif"'))).toEqual([]);
   });
 
   it('mentions connection tracking only when it is loaded', () => {

@@ -14,6 +14,11 @@ export interface NftTableOptions {
   readonly vips: readonly FilteredVip[];
   /** The mark that answers to health probes are looked up with. */
   readonly replyMark: number;
+  /**
+   * True to reset new connections to a VIP that has no route but the floor. Only where the VIPs are in the main table:
+   * the lookup in nft does not know the interface that a packet came from, which rules of other tables may ask for.
+   */
+  readonly refuseUnrouted: boolean;
   /** True when connection tracking is loaded: VIP packets are then exempt from it. */
   readonly notrack: boolean;
 }
@@ -33,6 +38,7 @@ interface Chain {
  * the rest is refused at once, since a drop would make clients wait. In `prerouting` answers of a VIP to this host
  * (health probes: nobody else here talks from there) get a mark that rp_filter can look the VIP up with, and what
  * is only passing through is exempt from connection tracking: with direct return it sees half of each connection.
+ * New connections to a VIP without members are reset there too.
  */
 export function nftCommands(options: NftTableOptions): NftJson[] {
   const table = { family: 'inet', name: NFT_TABLE };
@@ -108,12 +114,24 @@ function prerouting(vip: FilteredVip, options: NftTableOptions): NftJson[][] {
     toThisHost('=='),
     { mangle: { key: { meta: { key: 'mark' } }, value: options.replyMark } },
   ];
+  // The floor's ICMP errors are few (icmp_ratelimit): where connections wait for members to come back, they would use
+  // them up, and new ones would hang. A reset is not limited, and only new ones get it.
+  const refuse = [
+    addressIs(vip, 'daddr'),
+    match({ payload: { protocol: 'tcp', field: 'dport' } }, vip.port),
+    match({ '&': [{ payload: { protocol: 'tcp', field: 'flags' } }, { '|': ['syn', 'ack'] }] }, 'syn'),
+    // `fib daddr oif missing`: the lookup ends at the floor. (`fib type` knows the local table only.)
+    match({ fib: { result: 'oif', flags: ['daddr'] } }, false),
+    { counter: null },
+    { reject: { type: 'tcp reset' } },
+  ];
+  const always = options.refuseUnrouted ? [mark, refuse] : [mark];
   if (!options.notrack) {
-    return [mark];
+    return always;
   }
   // Answers to our own probes stay tracked: a host firewall may rest on `ct state established`.
   return [
-    mark,
+    ...always,
     [addressIs(vip, 'daddr'), { notrack: null }],
     [addressIs(vip, 'saddr'), toThisHost('!='), { notrack: null }],
   ];
@@ -136,7 +154,7 @@ function addressIs(vip: FilteredVip, field: 'saddr' | 'daddr'): NftJson {
   return match({ payload: { protocol, field } }, vip.address);
 }
 
-function match(left: NftJson, right: string | number, op: '==' | '!=' = '=='): NftJson {
+function match(left: NftJson, right: string | number | boolean, op: '==' | '!=' = '=='): NftJson {
   return { match: { op, left, right } };
 }
 

@@ -1,5 +1,3 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import {
   type BfdControlPacket,
   type BfdEvent,
@@ -10,7 +8,9 @@ import {
   bfdSession,
   bfdStep,
   bfdTransmitAt,
-} from '../../packages/protocol/src/index.ts';
+} from '@bgp-lb/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 
 /** Random numbers in [0, 1) that a failing run repeats (a linear congruential generator). */
 function generator(seed: number): () => number {

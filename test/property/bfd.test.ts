@@ -1,5 +1,3 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
 import {
   type BfdControlPacket,
   type BfdEvent,
@@ -10,7 +8,9 @@ import {
   bfdStep,
   decodeBfdControlPacket,
   encodeBfdControlPacket,
-} from '../../packages/protocol/src/index.ts';
+} from '@bgp-lb/protocol';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
 
 const u32 = fc.oneof(fc.nat(0xffff_ffff), fc.constantFrom(0, 1, 50_000, 1_000_000, 0xffff_ffff));
 const packet: fc.Arbitrary<BfdControlPacket> = fc.record({

@@ -1,0 +1,128 @@
+/** bfdd of FRR and BIRD as BFD peers in a network namespace. */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { NetworkNamespace } from '../kit/network-namespace.ts';
+
+/** A session of the peer. */
+export interface PeerSession {
+  readonly local: string;
+  readonly remote: string;
+  readonly device: string;
+  /** ms, in both directions; the multiplier is 3. */
+  readonly interval: number;
+}
+
+/** A BFD daemon that runs. */
+export interface BfdDaemon {
+  /** The sessions' states by the address of the other end, in lower case. */
+  states(): ReadonlyMap<string, string>;
+  /** Why each session last changed its state, in the daemon's words; nothing where it does not tell. */
+  diagnostics(): readonly string[];
+  /** Takes all sessions administratively down, or lets them begin anew. */
+  setAdminDown(isDown: boolean): void;
+  /** The process, for signals. */
+  readonly process: ChildProcess;
+  stop(): Promise<void>;
+}
+
+export type StartDaemon = (namespace: NetworkNamespace, sessions: readonly PeerSession[]) => BfdDaemon;
+
+function launch(namespace: NetworkNamespace, folder: string, program: string, ...argv: readonly string[]) {
+  const process = spawn('ip', ['netns', 'exec', namespace.name, program, ...argv], { stdio: 'ignore' });
+  const stop = async (): Promise<void> => {
+    if (process.exitCode === null && process.signalCode === null) {
+      const exit = once(process, 'exit');
+      process.kill('SIGKILL');
+      await exit;
+    }
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { process, stop };
+}
+
+/** FRR's bfdd, alone, with its peers in its file. */
+export const startBfdd: StartDaemon = (namespace, sessions) => {
+  const folder = mkdtempSync(join(tmpdir(), 'bgp-lb-bfdd-'));
+  const peer = ({ remote, local }: PeerSession): string => `peer ${remote} local-address ${local}`;
+  const lines = sessions.flatMap((session) => [
+    ` ${peer(session)}`,
+    `  receive-interval ${session.interval}`,
+    `  transmit-interval ${session.interval}`,
+    '  no shutdown',
+    ' !',
+  ]);
+  const file = join(folder, 'bfdd.conf');
+  writeFileSync(file, ['bfd', ...lines, '!', ''].join('\n'));
+  // bfdd gives up root for a user of its own.
+  execFileSync('chown', ['-R', 'frr:frr', folder]);
+  const started = launch(
+    namespace,
+    folder,
+    '/usr/lib/frr/bfdd',
+    ...['-f', file, '--vty_socket', folder, '-i', join(folder, 'pid')],
+    ...['-z', join(folder, 'zserv'), '--bfdctl', join(folder, 'bfdd.sock')],
+  );
+  const vtysh = (...commands: readonly string[]): string =>
+    execFileSync('vtysh', ['--vty_socket', folder, ...commands.flatMap((command) => ['-c', command])], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  const peers = (): readonly { peer: string; status: string; diagnostic: string }[] =>
+    JSON.parse(vtysh('show bfd peers json'));
+  return {
+    ...started,
+    states: () => new Map(peers().map((each) => [each.peer, each.status])),
+    diagnostics: () => peers().map(({ diagnostic }) => diagnostic),
+    setAdminDown(isDown) {
+      const change = isDown ? 'shutdown' : 'no shutdown';
+      vtysh('configure terminal', 'bfd', ...sessions.flatMap((session) => [peer(session), change, 'exit']));
+    },
+  };
+};
+
+/** BIRD's bfd protocol with configured neighbours. */
+export const startBird: StartDaemon = (namespace, sessions) => {
+  const folder = mkdtempSync(join(tmpdir(), 'bgp-lb-bird-'));
+  const intervals = new Map(sessions.map(({ device, interval }) => [device, interval]));
+  const file = join(folder, 'bird.conf');
+  writeFileSync(
+    file,
+    [
+      'router id 192.0.2.1;',
+      'protocol device { }',
+      'protocol bfd watch {',
+      ...[...intervals].map(
+        ([device, ms]) => `  interface "${device}" { interval ${ms} ms; multiplier 3; };`,
+      ),
+      ...sessions.map(({ remote, local, device }) => `  neighbor ${remote} dev "${device}" local ${local};`),
+      '}',
+      '',
+    ].join('\n'),
+  );
+  const control = join(folder, 'bird.ctl');
+  const started = launch(namespace, folder, '/usr/sbin/bird', '-f', '-c', file, '-s', control);
+  const birdc = (...command: readonly string[]): string =>
+    execFileSync('birdc', ['-s', control, ...command], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  return {
+    ...started,
+    states() {
+      const rows = birdc('show', 'bfd', 'sessions').split('\n').slice(3);
+      return new Map(
+        rows.flatMap((row): [string, string][] => {
+          const [address = '', , state = ''] = row.split(/\s+/);
+          return address === '' ? [] : [[address, state.toLowerCase()]];
+        }),
+      );
+    },
+    diagnostics: () => [],
+    setAdminDown(isDown) {
+      birdc(isDown ? 'disable' : 'enable', 'watch');
+    },
+  };
+};

@@ -30,7 +30,7 @@ export interface BfdSessionContext {
   readonly afterReading: (proceed: () => void) => void;
 }
 
-/** BFD ports: RFC 5881 section 4, RFC 5883 section 5. */
+/** BFD ports: RFC 5881 section 4, RFC 5883. */
 export const bfdPort = { singleHop: 3784, multihop: 4784 } as const;
 
 /** The intervals in microseconds, as packets carry them. */

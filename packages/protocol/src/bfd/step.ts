@@ -1,4 +1,4 @@
-/** The BFD state machine in Asynchronous mode (RFC 5880 section 6.8), as a function. */
+/** The BFD state machine in Asynchronous mode (RFC 5880 section 6.8.6), as a function. */
 import { BfdDiagnostic, type BfdState } from './control-packet.ts';
 import type { BfdAction, BfdEvent, BfdReason } from './event.ts';
 import { receive } from './receive.ts';

@@ -1,0 +1,145 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { vipAddress } from '../../scripts/lab/addresses.ts';
+import type { Daemon } from '../../scripts/lab/daemon.ts';
+import { Lab } from '../../scripts/lab/lab.ts';
+import type { CommandResult } from '../../scripts/lab/run-command.ts';
+import { addresses, startMaster } from '../kit/cluster.ts';
+
+type DaemonName = 'router' | 'speaker';
+
+describe('the commands', () => {
+  let lab: Lab;
+  beforeAll(async () => {
+    // The third master has a configuration, and no speaker that runs.
+    lab = await Lab.create({ masters: 3, controlPlane: 'stand-in' });
+    await lab.lb.router.start();
+    await startMaster(lab, lab.master(1));
+    await startMaster(lab, lab.master(2));
+    lab.master(3).writeSpeakerConfig('join');
+    await lab.lb.waitForPool(addresses([lab.master(1), lab.master(2)]));
+  });
+  afterAll(async () => {
+    await lab.destroy();
+  });
+
+  const daemon = (name: DaemonName): Daemon<unknown> =>
+    name === 'router' ? lab.lb.router : lab.master(1).speaker;
+
+  describe.each(['router', 'speaker'] as const)('check-config of the %s', (name) => {
+    /** Runs it on a changed copy of the configuration that the daemon runs with, and puts that back. */
+    async function check(change: (text: string) => string): Promise<CommandResult> {
+      const { configFile } = daemon(name);
+      const good = readFileSync(configFile, 'utf8');
+      try {
+        writeFileSync(configFile, change(good));
+        return await daemon(name).command(['check-config']);
+      } finally {
+        writeFileSync(configFile, good);
+      }
+    }
+
+    /** `file:line:column` of a text's first place in the configuration. */
+    function place(text: string): string {
+      const { configFile } = daemon(name);
+      const lines = (readFileSync(configFile, 'utf8').split(text)[0] ?? '').split('\n');
+      return `${configFile}:${lines.length}:${(lines.at(-1) ?? '').length + 1}`;
+    }
+
+    const port = '"address": "10.100.0.1",\n      "port": 6443';
+    const badPort = (text: string): string => text.replace(port, port.replace('6443', '70000'));
+
+    it('is satisfied with the configuration that the daemon runs with', async () => {
+      const { code, stdout, stderr } = await daemon(name).command(['check-config']);
+      expect({ code, stdout, stderr }).toEqual({
+        code: 0,
+        stdout: `${daemon(name).configFile} is good\n`,
+        stderr: '',
+      });
+    });
+
+    it('names file, line and column, the value and what is allowed', async () => {
+      const { code, stdout, stderr } = await check(badPort);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      // The place of 6443 in the good file is that of 70000 in the bad one.
+      expect(stderr).toContain(`${place('6443')}: vips.0.port: `);
+      expect(stderr).toMatch(/70000.*65535/);
+    });
+
+    it('refuses a key that does not exist and suggests the one that was meant', async () => {
+      const { code, stderr } = await check((text) => text.replace('"holdTime"', '"holdTme"'));
+      expect(code).toBe(2);
+      expect(stderr).toContain(`${place('"holdTime"')}: `);
+      expect(stderr).toMatch(/holdTme: is not a known key \(holdTime\?\); allowed: .*asn/);
+    });
+
+    it('tells all faults, not only the first', async () => {
+      const { code, stderr } = await check((text) =>
+        badPort(text).replace('"holdTime": "3s"', '"holdTime": "1s"'),
+      );
+      expect(code).toBe(2);
+      expect(stderr).toContain('vips.0.port');
+      expect(stderr).toContain('holdTime');
+    });
+
+    it('says where YAML ends to be YAML', async () => {
+      const { code, stderr } = await check((text) => text.replace('"asn": ', '"asn": ['));
+      expect(code).toBe(2);
+      expect(stderr.slice(daemon(name).configFile.length)).toMatch(/^:\d+:\d+: /);
+    });
+
+    it('keeps the daemon from starting, for the same reason in the same words', async () => {
+      const { configFile } = daemon(name);
+      const good = readFileSync(configFile, 'utf8');
+      writeFileSync(configFile, badPort(good));
+      const { code, stderr } = await daemon(name)
+        .command(['run'])
+        .finally(() => writeFileSync(configFile, good));
+      expect(code).toBe(2);
+      expect(stderr).toContain(`${place('6443')}: vips.0.port: `);
+    });
+  });
+
+  describe.each<[DaemonName, string, string[]]>([
+    ['router', 'status', [vipAddress, 'active', '2 of 2 members healthy']],
+    ['router', 'neighbors', ['10.0.0.11', 'Established']],
+    ['router', 'neighbors 10.0.0.11', ['10.0.0.11', 'Established', '64512']],
+    ['router', 'routes', [`${vipAddress}/32`, '10.0.0.11', '10.0.0.12']],
+    ['router', 'fib', [`${vipAddress}/32`, '10.0.0.11', 'eth0']],
+    ['router', 'events', ['member-transition', 'neighbor-transition']],
+    ['speaker', 'status', [`${vipAddress}/32`, 'advertised', 'Established', 'bootstrap']],
+  ])('the %s command %s', (name, command, words) => {
+    it.each(['table', 'json', 'yaml'])('shows what there is as %s', async (format) => {
+      const { code, stdout, stderr } = await daemon(name).query([...command.split(' '), '-o', format]);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      for (const word of words) expect(stdout).toContain(word);
+      // A table is for people, the others are for programs: neither is the other.
+      if (format === 'json') expect(JSON.parse(stdout)).toBeTypeOf('object');
+      else expect(() => JSON.parse(stdout)).toThrow(SyntaxError);
+      if (format === 'yaml') expect(stdout).toMatch(/^(- )?[a-zA-Z]+:/);
+    });
+  });
+
+  it('neighbors names those that there are when asked for another', async () => {
+    const { code, stdout, stderr } = await lab.lb.router.query(['neighbors', 'nobody']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/no neighbor nobody.*10\.0\.0\.11/);
+  });
+
+  it.each(['router', 'speaker'] as const)(
+    'of the %s that do not exist end with status 2 and a suggestion',
+    async (name) => {
+      const { code, stdout, stderr } = await daemon(name).query(['statsu']);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toContain('did you mean status?');
+    },
+  );
+
+  it('say with status 1, in one sentence, that the daemon does not run', async () => {
+    const { code, stdout, stderr } = await lab.master(3).speaker.query(['status']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(lab.master(3).speaker.socketPath);
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+    expect(stderr).toMatch(/not run/);
+  });
+});

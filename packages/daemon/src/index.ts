@@ -1,4 +1,5 @@
 export { type Command, type CommandContext, UsageError } from './cli/command.ts';
+export { ask, checkConfigCommand, showCommand } from './cli/daemon-commands.ts';
 export { type CommandLineOptions, runCommandLine, type TextSink } from './cli/run-command-line.ts';
 export {
   type AddressOptions,
@@ -11,12 +12,14 @@ export {
 } from './config/address.ts';
 export { type ConfigKey, describeSchema } from './config/config-key.ts';
 export { type ConfigChapter, configMarkdown } from './config/config-markdown.ts';
+export { type CrossFieldFault, checkAcrossFields } from './config/cross-field-fault.ts';
 export { ConfigError, type Diagnostic, formatDiagnostic, type Origin } from './config/diagnostic.ts';
 export { type DurationLimits, duration, formatDuration, parseDuration } from './config/duration.ts';
 export { FieldError, type FieldKind, type TextField, textField } from './config/field.ts';
 export { filePath } from './config/file-path.ts';
 export { type JsonSchemaHeading, jsonSchema } from './config/json-schema.ts';
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/load-config.ts';
+export { type LogSection, logSection } from './config/log-section.ts';
 export { nearestName } from './config/nearest-name.ts';
 export { asNumber, type NumberField, port } from './config/number-field.ts';
 export { RESERVED_VARIABLES } from './config/override.ts';

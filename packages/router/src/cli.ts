@@ -1,17 +1,18 @@
-import { setFlagsFromString } from 'node:v8';
 import {
+  ask,
   type Command,
   type CommandContext,
+  checkConfigCommand,
   controlEvents,
-  controlRequest,
   createLogger,
   type LoggedEvent,
   loadConfig,
   printable,
   runCommandLine,
   runDaemon,
-  type Table,
+  showCommand,
 } from '@bgp-lb/daemon';
+import { giveBackStartUpMemory } from '@bgp-lb/daemon/small-heap';
 import type { NeighborStatus, RouterRoutes } from './api/neighbor-status.ts';
 import type { RouterStatus } from './api/router-status.ts';
 import {
@@ -42,36 +43,6 @@ function load({ configFile, configFlags, env }: CommandContext): RouterConfig {
   }).config;
 }
 
-type Tables = Table | readonly Table[];
-
-/** Asks the daemon. It is of the same release as this command, which therefore knows the shape of its answer. */
-async function ask<T>(context: CommandContext, path: string): Promise<T> {
-  return (await controlRequest(context.socket, 'GET', path)) as T;
-}
-
-/** A command that prints one answer of the daemon. */
-function show<T>(syntax: string, describe: string, path: string, tables: (value: T) => Tables): Command {
-  return {
-    syntax,
-    describe,
-    prints: true,
-    asksDaemon: true,
-    async run(context) {
-      context.print(await ask<T>(context, path), tables);
-    },
-  };
-}
-
-/**
- * The daemon is idle most of the time and keeps little: a young generation of 1 MiB is collected before it grows the
- * process by a dozen megabytes that are never used again. Before the daemon's parts are loaded, or it has no effect.
- */
-function useLittleMemory(): void {
-  setFlagsFromString('--optimize-for-size');
-  setFlagsFromString('--max-semi-space-size=1');
-  setFlagsFromString('--semi-space-growth-factor=1');
-}
-
 const run: Command = {
   syntax: 'run',
   describe: 'Run the router in the foreground',
@@ -79,7 +50,7 @@ const run: Command = {
   async run(context) {
     const config = load(context);
     const logger = createLogger(config.log.level, { name: NAME });
-    useLittleMemory();
+    giveBackStartUpMemory();
     // The daemon's parts are loaded only here: the other commands answer faster without them.
     const { startRouter } = await import('./app.ts');
     await runDaemon({
@@ -87,17 +58,6 @@ const run: Command = {
       logger,
       start: () => startRouter({ config, logger, version: VERSION }),
     });
-    return 0;
-  },
-};
-
-const checkConfig: Command = {
-  syntax: 'check-config',
-  describe: 'Check the configuration and say what is wrong with it',
-  takesConfig: true,
-  run(context) {
-    load(context);
-    context.write(`${context.configFile} is good\n`);
     return 0;
   },
 };
@@ -150,16 +110,26 @@ function line(context: CommandContext, event: LoggedEvent): string {
 
 const commands: readonly Command[] = [
   run,
-  checkConfig,
-  show<RouterStatus>('status', 'Show the VIPs and their members', '/api/v1/status', statusTables),
+  checkConfigCommand(load),
+  showCommand<RouterStatus>({
+    syntax: 'status',
+    describe: 'Show the VIPs and their members',
+    path: '/api/v1/status',
+    tables: statusTables,
+  }),
   neighbors,
-  show<RouterRoutes>('routes', 'Show paths received, refused and advertised', '/api/v1/routes', routesTables),
-  show<DataPlaneStatus>(
-    'fib',
-    'Show what the kernel does, with the share of each member',
-    '/api/v1/fib',
-    fibTables,
-  ),
+  showCommand<RouterRoutes>({
+    syntax: 'routes',
+    describe: 'Show paths received, refused and advertised',
+    path: '/api/v1/routes',
+    tables: routesTables,
+  }),
+  showCommand<DataPlaneStatus>({
+    syntax: 'fib',
+    describe: 'Show what the kernel does, with the share of each member',
+    path: '/api/v1/fib',
+    tables: fibTables,
+  }),
   events,
 ];
 

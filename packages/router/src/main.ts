@@ -1,4 +1,8 @@
 #!/usr/bin/env node
-import { runCli } from './cli.ts';
+import { preferSmallHeap } from '@bgp-lb/daemon/small-heap';
+
+// Before anything else is loaded.
+preferSmallHeap();
+const { runCli } = await import('./cli.ts');
 
 process.exitCode = await runCli();

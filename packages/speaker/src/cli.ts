@@ -1,16 +1,17 @@
 import {
   type Command,
   type CommandContext,
-  controlRequest,
+  checkConfigCommand,
   createLogger,
   loadConfig,
   render,
   runCommandLine,
   runDaemon,
+  showCommand,
 } from '@bgp-lb/daemon';
+import { giveBackStartUpMemory } from '@bgp-lb/daemon/small-heap';
 import { speakerSchema } from './config/schema.ts';
 import { API_VERSION, KIND, type SpeakerConfig } from './config/speaker-config.ts';
-import { giveBackStartUpMemory } from './small-heap.ts';
 import { statusTables } from './status.ts';
 
 const VERSION = '0.1.0';
@@ -54,27 +55,12 @@ const run: Command = {
   },
 };
 
-const checkConfig: Command = {
-  syntax: 'check-config',
-  describe: 'Check the configuration and say what is wrong with it',
-  takesConfig: true,
-  run(context) {
-    load(context);
-    context.write(`${context.configFile} is good\n`);
-    return 0;
-  },
-};
-
-const status: Command = {
+const status = showCommand({
   syntax: 'status',
   describe: 'Show the VIPs, what they depend on, and the sessions with the routers',
-  prints: true,
-  asksDaemon: true,
-  async run(context) {
-    context.print(await controlRequest(context.socket, 'GET', '/api/v1/status'), statusTables);
-    return 0;
-  },
-};
+  path: '/api/v1/status',
+  tables: statusTables,
+});
 
 const prepareCommand: Command = {
   syntax: 'prepare',
@@ -124,7 +110,7 @@ export function speakerCommandLine(argv?: readonly string[]): Promise<number> {
   return runCommandLine({
     name: 'bgp-lb-speaker',
     version: VERSION,
-    commands: [run, checkConfig, status, prepareCommand, manifest],
+    commands: [run, checkConfigCommand(load), status, prepareCommand, manifest],
     configFile: CONFIG_FILE,
     socket: SOCKET,
     ...(argv === undefined ? {} : { argv }),

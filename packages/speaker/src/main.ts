@@ -1,4 +1,5 @@
-import { preferSmallHeap } from './small-heap.ts';
+#!/usr/bin/env node
+import { preferSmallHeap } from '@bgp-lb/daemon/small-heap';
 
 // Before anything else is loaded.
 preferSmallHeap();

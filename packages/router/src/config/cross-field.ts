@@ -1,13 +1,6 @@
+import type { CrossFieldFault } from '@bgp-lb/daemon';
 import { parseIpAddress, parsePrefix, prefixContains } from '@bgp-lb/protocol';
 import type { MasterNeighborConfig, NeighborConfig, RouterConfig } from './router-config.ts';
-
-/** A rule between keys that the configuration breaks. */
-export interface CrossFieldFault {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-  readonly value: unknown;
-  readonly allowed: string;
-}
 
 /** The rules that concern more than one key. Pure; every fault is found, not only the first. */
 export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault[] {

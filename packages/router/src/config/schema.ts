@@ -1,4 +1,15 @@
-import { asNumber, duration, filePath, hostPort, ipAddress, percent, port, prefix } from '@bgp-lb/daemon';
+import {
+  asNumber,
+  checkAcrossFields,
+  duration,
+  filePath,
+  hostPort,
+  ipAddress,
+  logSection,
+  percent,
+  port,
+  prefix,
+} from '@bgp-lb/daemon';
 import * as z from 'zod';
 import { crossFieldFaults } from './cross-field.ts';
 import type { RouterConfig } from './router-config.ts';
@@ -211,18 +222,6 @@ export const routerSchema: z.ZodType<RouterConfig> = z
       .default('/var/lib/bgp-lb')
       .describe('Folder for what outlives a restart: the router id.'),
     api: api.prefault({}).describe('The HTTP API.'),
-    log: z
-      .strictObject({
-        level: z
-          .enum(['trace', 'debug', 'info', 'warn', 'error'])
-          .default('info')
-          .describe('The least level that is logged.'),
-      })
-      .prefault({})
-      .describe('Logging, as JSON lines on standard output.'),
+    log: logSection(),
   })
-  .superRefine((config, context) => {
-    for (const { path, message, value, allowed } of crossFieldFaults(config)) {
-      context.addIssue({ code: 'custom', path: [...path], message, input: value, params: { allowed } });
-    }
-  });
+  .superRefine(checkAcrossFields(crossFieldFaults));

@@ -1,13 +1,6 @@
 import { dirname } from 'node:path';
+import type { CrossFieldFault } from '@bgp-lb/daemon';
 import type { SpeakerConfig } from './speaker-config.ts';
-
-/** A rule between keys that the configuration breaks. */
-export interface CrossFieldFault {
-  readonly path: readonly (string | number)[];
-  readonly message: string;
-  readonly value: unknown;
-  readonly allowed: string;
-}
 
 /** How long an API server with `--shutdown-delay-duration=0` serves on after /readyz turned red, with room. Milliseconds. */
 const SHORTEST_DRAIN = 1_000;

@@ -1,4 +1,13 @@
-import { asNumber, duration, filePath, hostPort, ipAddress, port } from '@bgp-lb/daemon';
+import {
+  asNumber,
+  checkAcrossFields,
+  duration,
+  filePath,
+  hostPort,
+  ipAddress,
+  logSection,
+  port,
+} from '@bgp-lb/daemon';
 import * as z from 'zod';
 import { crossFieldFaults } from './cross-field.ts';
 import type { SpeakerConfig } from './speaker-config.ts';
@@ -135,24 +144,6 @@ export const speakerSchema: z.ZodType<SpeakerConfig> = z
       .default('keep')
       .describe('On SIGTERM: leave everything to a successor (an upgrade of the speaker), or drain first.'),
     api: api.prefault({}).describe('The HTTP API.'),
-    log: z
-      .strictObject({
-        level: z
-          .enum(['trace', 'debug', 'info', 'warn', 'error'])
-          .default('info')
-          .describe('The least level that is logged.'),
-      })
-      .prefault({})
-      .describe('Logging, as JSON lines on standard output.'),
+    log: logSection(),
   })
-  .superRefine((config, context) => {
-    for (const fault of crossFieldFaults(config)) {
-      context.addIssue({
-        code: 'custom',
-        path: [...fault.path],
-        message: fault.message,
-        input: fault.value,
-        params: { allowed: fault.allowed },
-      });
-    }
-  });
+  .superRefine(checkAcrossFields(crossFieldFaults));

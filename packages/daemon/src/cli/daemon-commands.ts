@@ -1,0 +1,44 @@
+import { controlRequest } from '../control/control-client.ts';
+import type { Table } from '../output/table.ts';
+import type { Command, CommandContext } from './command.ts';
+
+/** `check-config`: `load` throws ConfigError for a configuration with faults. */
+export function checkConfigCommand(load: (context: CommandContext) => unknown): Command {
+  return {
+    syntax: 'check-config',
+    describe: 'Check the configuration and say what is wrong with it',
+    takesConfig: true,
+    run(context) {
+      load(context);
+      context.write(`${context.configFile} is good\n`);
+      return 0;
+    },
+  };
+}
+
+/**
+ * Asks the running daemon. It is of the same release as the command, which therefore knows the shape of its answer.
+ * Rejects with ControlClientError.
+ */
+export async function ask<T>(context: CommandContext, path: string): Promise<T> {
+  return (await controlRequest(context.socket, 'GET', path)) as T;
+}
+
+/** A command that prints one answer of the daemon. */
+export function showCommand<T>(options: {
+  readonly syntax: string;
+  readonly describe: string;
+  readonly path: string;
+  readonly tables: (value: T) => Table | readonly Table[];
+}): Command {
+  const { syntax, describe, path, tables } = options;
+  return {
+    syntax,
+    describe,
+    prints: true,
+    asksDaemon: true,
+    async run(context) {
+      context.print(await ask<T>(context, path), tables);
+    },
+  };
+}

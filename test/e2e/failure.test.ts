@@ -88,6 +88,27 @@ describe('a cluster of five masters with long connections', () => {
     expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
   });
 
+  it('takes a master out whose API server is killed, and breaks no connection of the others', async () => {
+    const victim = lab.master(3);
+    await connect();
+    await victim.apiServer?.kill();
+    await lab.lb.waitForPool(addresses(others(lab, victim)), 3_000);
+    expect(brokenAt(others(lab, victim), (await lab.client.check()).brokenByMaster)).toBe(0);
+    await waitUntil(async () => !(await victim.hasVip()), { what: 'm3 without the VIP' });
+  });
+
+  it('breaks no connection when the router and all speakers are killed together', async () => {
+    await connect();
+    await Promise.all(
+      [lab.lb.router, ...lab.masters.map(({ speaker }) => speaker)].map((daemon) => daemon.kill()),
+    );
+    expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
+    await lab.lb.router.start();
+    await Promise.all(lab.masters.map((master) => master.startSpeaker()));
+    await waitForAllActive(lab);
+    expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
+  });
+
   it('takes a master out at once whose speaker was killed when its API server dies too', async () => {
     const victim = lab.master(4);
     await victim.speaker.kill();

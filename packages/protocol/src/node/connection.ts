@@ -15,6 +15,8 @@ import type { Clock } from './clock.ts';
 
 /** How long a closed connection may take to hand over its last octets, in milliseconds. */
 const LINGER = 2000;
+/** How long one connection's messages may keep everything else of this process waiting, in milliseconds. */
+const READ_SLICE = 5;
 
 export interface ConnectionHandlers {
   connected(): void;
@@ -41,6 +43,10 @@ export class Connection {
   #context: CodecContext;
   #isClosed = false;
   #isBlocked = false;
+  /** Messages wait for the next turn of the event loop. */
+  #isResting = false;
+  /** How the connection failed while messages that came before still waited. */
+  #failure: { readonly cause: TcpFailure; readonly detail: string } | undefined;
   #cancelLinger: () => void = () => undefined;
 
   constructor(socket: Socket, context: CodecContext, clock: Clock, handlers: ConnectionHandlers) {
@@ -124,19 +130,30 @@ export class Connection {
       this.#socket.destroy();
       return;
     }
+    this.#socket.resume();
     this.#socket.end();
     this.#cancelLinger = this.#clock.after(LINGER, () => this.#socket.destroy());
   }
 
   #receive(chunk: Uint8Array): void {
     if (this.#isClosed) return;
+    this.#framer.push(chunk);
+    if (!this.#isResting) this.#read();
+  }
+
+  /** Hands over the messages that are there, for a slice of time. */
+  #read(): void {
+    const end = this.#clock.now() + READ_SLICE;
     try {
-      this.#framer.push(chunk);
       for (;;) {
         const frame = this.#framer.next();
         if (frame === undefined) return;
         this.#handlers.message(decodeMessage(frame, this.#context));
         if (this.#isClosed) return;
+        if (this.#clock.now() >= end) {
+          this.#rest();
+          return;
+        }
       }
     } catch (error) {
       if (!(error instanceof NotificationError)) throw error;
@@ -144,9 +161,27 @@ export class Connection {
     }
   }
 
+  /**
+   * Leaves the rest for later: other sockets and timers have their turn first. Meanwhile nothing more is read, so that a
+   * peer that sends faster than we follow is slowed by TCP, and neither starves other sessions nor fills our memory.
+   */
+  #rest(): void {
+    this.#isResting = true;
+    this.#socket.pause();
+    setImmediate(() => {
+      this.#isResting = false;
+      if (this.#isClosed) return;
+      this.#read();
+      if (this.#isResting) return;
+      if (this.#failure === undefined) this.#socket.resume();
+      else this.#fail(this.#failure.cause, this.#failure.detail);
+    });
+  }
+
   #fail(cause: TcpFailure, detail: string): void {
     if (this.#isClosed) return;
-    this.#handlers.failed(cause, detail);
+    if (this.#isResting) this.#failure ??= { cause, detail };
+    else this.#handlers.failed(cause, detail);
   }
 }
 

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { asn, encodeMessage, openContext } from '../index.ts';
+import { Connection } from './connection.ts';
+import { ManualClock, settle } from './kit/manual-clock.ts';
+import { MemorySocket } from './kit/memory-sockets.ts';
+
+const context = openContext(asn(65001));
+const keepalive = encodeMessage({ type: 'KEEPALIVE' }, context);
+
+/** A connection whose every message takes a millisecond, and the peer's end of it. */
+function busy(): { peer: MemorySocket; connection: Connection; heard: string[]; turn(): Promise<void> } {
+  const [peer, own] = [new MemorySocket(), new MemorySocket()];
+  MemorySocket.join(peer, own, { from: '10.0.0.2', to: '10.0.0.1', port: 179 });
+  peer.on('error', () => undefined);
+  const heard: string[] = [];
+  const clock = new ManualClock();
+  const connection = new Connection(own, context, clock, {
+    connected: () => undefined,
+    message: ({ type }) => {
+      clock.stall(1);
+      heard.push(type);
+    },
+    fault: () => heard.push('fault'),
+    failed: (cause) => heard.push(cause),
+    sent: () => undefined,
+    drained: () => undefined,
+    gone: () => heard.push('gone'),
+  });
+  return { peer, connection, heard, turn: () => new Promise((resolve) => setImmediate(resolve)) };
+}
+
+const flood = (count: number): Uint8Array => Buffer.concat(Array.from({ length: count }, () => keepalive));
+
+describe('a peer that sends faster than its messages are followed', () => {
+  it('leaves the event loop to others every few milliseconds', async () => {
+    const { peer, heard, turn } = busy();
+    peer.write(flood(100));
+    await turn();
+    await turn();
+    expect(heard.length).toBeGreaterThan(0);
+    expect(heard.length).toBeLessThan(20);
+  });
+
+  it('is heard to its last message, and its end after that', async () => {
+    const { peer, heard } = busy();
+    peer.end(flood(30));
+    await settle();
+    await settle();
+    const told = heard.filter((what) => what !== 'gone');
+    expect(told.slice(0, 30)).toEqual(Array.from({ length: 30 }, () => 'KEEPALIVE'));
+    expect(told[30]).toBe('closed');
+  });
+
+  it('is slowed down: what it may send ahead has a bound', async () => {
+    const { peer, turn } = busy();
+    for (let chunk = 0; chunk < 64; chunk++) peer.write(flood(3000));
+    await turn();
+    await turn();
+    expect(peer.writableLength).toBeGreaterThan(32 * 3000 * 19);
+  });
+
+  it('is not heard any more once its connection is closed, whose end still comes', async () => {
+    const { peer, connection, heard, turn } = busy();
+    peer.write(flood(100));
+    await turn();
+    await turn();
+    const before = heard.length;
+    connection.close();
+    peer.end();
+    await settle();
+    expect(heard.slice(before)).toEqual(['gone']);
+  });
+});

@@ -114,6 +114,11 @@ export class BenchLab {
     await lb.writeSysctls({ 'net.ipv4.ip_forward': '1', 'net.ipv4.fib_multipath_hash_policy': '1' });
   }
 
+  /** Starts one of the programs beside this file on the load balancer. The caller stops it. */
+  startOnLoadBalancer<Program>(name: string): Promise<NamespaceProcess<Program>> {
+    return NamespaceProcess.start<Program>(launcher(this.lab.lb.namespace), module(name));
+  }
+
   /**
    * Runs `measure` with a daemon and the first `count` masters in its pool, on a load balancer that has just been
    * switched on, and takes all that down again.
@@ -123,10 +128,9 @@ export class BenchLab {
     count: number,
     measure: (running: Running) => Promise<T>,
   ): Promise<T> {
-    const { lb } = this.lab;
     await this.freshLoadBalancer();
     const masters = this.masters.slice(0, count);
-    const watcher = await NamespaceProcess.start<WatcherProgram>(launcher(lb.namespace), module('watcher'));
+    const watcher = await this.startOnLoadBalancer<WatcherProgram>('watcher');
     try {
       await watcher.run((w, vip) => w.watch(vip), `${vipAddress}/32`);
       await balancer.start();

@@ -22,6 +22,7 @@ export function describe(report: LbReport): string {
     `${report.rounds} rounds in ${Math.round(report.tookMs / 1000)} s.`,
     `From a BGP message to the kernel, in ms:\n\n${latencyTable(report)}`,
     missedText(report),
+    `The kernel alone: one replacement of a resilient group of three, in ms:\n\n${kernelTable(report)}`,
     `Connections broken, of 300:\n\n${survivorTable(report.survivors)}`,
     `At rest with three members:\n\n${restTable(report)}`,
     `From the start of the process to an answer on its control socket, in ms:\n\n${startTable(report)}`,
@@ -55,6 +56,11 @@ function latencyTable({ latency }: LbReport): string {
       .map((one) => [name, one.daemon, ...spread(one, 2), ratio(one.p50, ours(one.kind))]),
   );
   return table(['message', 'daemon', 'p50', 'p99', 'min', 'max', 'n', 'p50 to ours'], rows);
+}
+
+function kernelTable({ kernelAlone }: LbReport): string {
+  const rows = kernelAlone.map((one) => [String(one.buckets), ...spread(one, 2)]);
+  return table(['buckets', 'p50', 'p99', 'min', 'max', 'n'], rows);
 }
 
 function missedText({ missed }: LbReport): string {

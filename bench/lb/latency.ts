@@ -1,5 +1,6 @@
 /** From the octets of a BGP message to the kernel's notification of what it led to. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { vipAddress } from '../../scripts/lab/addresses.ts';
 import type { BenchLab, BenchMaster, Running } from './bench-lab.ts';
 import type { DaemonName } from './daemons/load-balancer.ts';
 import type { Wanted } from './programs/watcher.ts';
@@ -27,8 +28,10 @@ const weightChanges = 25;
 const withdrawals = 15;
 /** The longest that one message may take to reach the kernel. */
 const patience = 5_000;
+/** The least time between two messages. */
+const leastPause = 60;
 /** Between two messages, so that every daemon's work after the first is done; random, to meet its timers at any phase. */
-const pause = (): Promise<void> => sleep(60 + Math.random() * 60);
+const pause = (): Promise<void> => sleep(leastPause * (1 + Math.random()));
 
 interface Message {
   readonly kind: LatencyKind;
@@ -119,4 +122,23 @@ function lastOf(masters: readonly BenchMaster[]): BenchMaster {
   const last = masters.at(-1);
   if (last === undefined) throw new RangeError('no masters');
   return last;
+}
+
+/** Milliseconds that the kernel takes for a change of weight in a resilient group of so many buckets, without a daemon. */
+export async function measureKernelAlone(bench: BenchLab, buckets: number, times: number): Promise<number[]> {
+  await bench.freshLoadBalancer();
+  const replacer =
+    await bench.startOnLoadBalancer<typeof import('./programs/group-replacer.ts')>('group-replacer');
+  try {
+    return await replacer.run((r, options) => r.replaceGroup(options), {
+      gateways: bench.masters.slice(0, poolSize).map(({ host }) => host.address),
+      device: 'eth0',
+      buckets,
+      destination: `${vipAddress}/32`,
+      times,
+      pause: leastPause,
+    });
+  } finally {
+    await replacer.stop();
+  }
 }

@@ -5,24 +5,37 @@ import { round, type Summary, summarize } from '../statistics.ts';
 import { BenchLab } from './bench-lab.ts';
 import { hasFrr } from './daemons/frr.ts';
 import { type DaemonName, daemonNames } from './daemons/load-balancer.ts';
-import { type LatencyKind, type LatencySamples, latencyKinds, measureLatency, noSamples } from './latency.ts';
+import {
+  type LatencyKind,
+  type LatencySamples,
+  latencyKinds,
+  measureKernelAlone,
+  measureLatency,
+  noSamples,
+} from './latency.ts';
 import { type AtRest, measureRest, measureSpeaker, measureStarts } from './resources.ts';
 import { measureSurvivors, type SurvivorRun } from './survivors.ts';
 
 /** Times in milliseconds. */
-export interface LatencyResult extends Summary {
+interface LatencyResult extends Summary {
   readonly kind: LatencyKind;
   readonly daemon: DaemonName;
 }
 
+interface KernelResult extends Summary {
+  readonly buckets: number;
+}
+
 /** Milliseconds from the start of a process to its control socket. */
-export interface StartResult extends Summary {
+interface StartResult extends Summary {
   readonly daemon: AtRest['daemon'];
 }
 
 /** What one run found. */
 export interface LbResults {
   readonly latency: readonly LatencyResult[];
+  /** One replacement of a resilient group by a bare request, in milliseconds. */
+  readonly kernelAlone: readonly KernelResult[];
   /** Messages that the kernel did not follow within five seconds; they are in no summary. */
   readonly missed: Readonly<Partial<Record<DaemonName, number>>>;
   readonly survivors: readonly SurvivorRun[];
@@ -46,6 +59,9 @@ export interface LbOptions {
   readonly progress: (line: string) => void;
 }
 
+/** The last one is our default. */
+const bucketCounts = [1024, 4096, 16_384];
+const replacementsPerRound = 20;
 const poolSizes = [3, 5, 16];
 const mostMasters = 16;
 const startsPerRound = 3;
@@ -86,6 +102,7 @@ class Measurement {
 
   async run(): Promise<LbResults> {
     const samples = await this.#latency();
+    const kernelAlone = await this.#kernelAlone();
     const survivors = await this.#survivors();
     const atRest: AtRest[] = [];
     for (const daemon of this.#daemons) {
@@ -103,6 +120,7 @@ class Measurement {
         }),
       ),
       missed: Object.fromEntries([...samples].map(([daemon, { missed }]) => [daemon, missed])),
+      kernelAlone,
       survivors,
       atRest: [...atRest, speaker.atRest],
       starts: [
@@ -134,6 +152,17 @@ class Measurement {
       if (own !== undefined) await measureLatency(this.#bench, daemon, own);
     });
     return samples;
+  }
+
+  async #kernelAlone(): Promise<KernelResult[]> {
+    const results: KernelResult[] = [];
+    for (const buckets of bucketCounts) {
+      this.#progress(`kernel alone: ${buckets} buckets`);
+      const times = this.#rounds * replacementsPerRound;
+      const summary = summarize(await measureKernelAlone(this.#bench, buckets, times));
+      if (summary !== undefined) results.push({ buckets, ...summary });
+    }
+    return results;
   }
 
   async #survivors(): Promise<SurvivorRun[]> {

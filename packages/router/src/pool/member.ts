@@ -34,6 +34,12 @@ export interface Eviction {
 /** Bad probes in a row that remove a member whose session is gone: nothing else vouches for it. */
 const STALE_PROBES: number = 2;
 
+/**
+ * How long a member that asked for less waits for its full share (ms). It gives its share up at once, but each change
+ * moves buckets: one that changes its mind many times a second would break the new connections of all.
+ */
+const RAISE_AFTER: number = 1000;
+
 /** One member of a pool: what is known of it, and what the rules that need no other member say. */
 export class Member {
   readonly nextHop: string;
@@ -47,6 +53,8 @@ export class Member {
   absence = 'its speaker has not connected yet';
   judgement: Judgement = { state: 'out', weight: 0, reason: '' };
   since: number;
+  /** Until then it asked for less (monotonic ms). */
+  #lowUntil = Number.NEGATIVE_INFINITY;
 
   constructor(nextHop: string, name: string, thresholds: HealthThresholds, now: number) {
     this.nextHop = nextHop;
@@ -70,7 +78,10 @@ export class Member {
     return this.path !== undefined || this.adopted !== undefined;
   }
 
-  announce(intent: Intent, why: string): void {
+  announce(intent: Intent, why: string, now: number): void {
+    if (intent !== 'active') {
+      this.#lowUntil = now + RAISE_AFTER;
+    }
     if (this.adopted !== undefined) {
       // In the pool before the restart and claimed by its speaker: nothing to prove anew.
       this.health.assumePassed();
@@ -135,7 +146,10 @@ export class Member {
 
   #judgeHealth(path: HeldPath, isOverruled: boolean, eviction: Eviction, now: number): Judgement {
     const { failure, detail } = this.health;
-    const asked: Judgement = { state: path.intent, weight: weightOf(path.intent), reason: path.why };
+    const isEarly = path.intent === 'active' && now < this.#lowUntil;
+    const asked: Judgement = isEarly
+      ? { state: 'last-resort', weight: LEAST_WEIGHT, reason: 'its speaker asked for less a moment ago' }
+      : { state: path.intent, weight: weightOf(path.intent), reason: path.why };
     if (failure === undefined) {
       return asked;
     }
@@ -158,12 +172,15 @@ export class Member {
     return { state: 'last-resort', weight: LEAST_WEIGHT, reason: `health check fails: ${detail}` };
   }
 
-  /** When this member's judgement changes by time alone (monotonic ms), `undefined` for never. */
-  deadline(eviction: Eviction): number | undefined {
+  /** When this member's judgement may change by time alone (monotonic ms). */
+  deadlines(eviction: Eviction): readonly number[] {
     if (this.adopted !== undefined) {
-      return this.adopted.until;
+      return [this.adopted.until];
     }
-    return this.isCandidate && this.health.failure === 'soft' ? this.#evictedAt(eviction) : undefined;
+    if (!this.isCandidate) {
+      return [];
+    }
+    return this.health.failure === 'soft' ? [this.#evictedAt(eviction), this.#lowUntil] : [this.#lowUntil];
   }
 
   #evictedAt({ after, enoughGoodSince }: Eviction): number {

@@ -116,6 +116,18 @@ describe('entering the pool', () => {
 });
 
 describe('what a speaker asks for', () => {
+  it('gives the full share back a second after a member last asked for less, however often it changes its mind', () => {
+    const bench = running('a', 'b');
+    for (let i = 0; i < 50; i++) {
+      bench.announce('a', 'last-resort').announce('a');
+      expect(bench.weights()).toEqual({ a: 1, b: 256 });
+      bench.wait(20);
+    }
+    expect(bench.state('a')).toBe('last-resort: its speaker asked for less a moment ago');
+    expect(bench.wait(979).weights()).toEqual({ a: 1, b: 256 });
+    expect(bench.wait(1).weights()).toEqual({ a: 256, b: 256 });
+  });
+
   it.each(['last-resort', 'draining'] as const)('gives weight 1 to a member that is %s', (intent) => {
     const bench = running('a', 'b').announce('a', intent);
     expect(bench.weights()).toEqual({ a: 1, b: 256 });
@@ -123,7 +135,10 @@ describe('what a speaker asks for', () => {
   });
 
   it('gives the full share again when the speaker asks for it', () => {
-    expect(running('a', 'b').announce('a', 'draining').announce('a').weights()).toEqual({ a: 256, b: 256 });
+    expect(running('a', 'b').announce('a', 'draining').wait(1000).announce('a').weights()).toEqual({
+      a: 256,
+      b: 256,
+    });
   });
 });
 

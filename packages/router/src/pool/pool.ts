@@ -87,7 +87,7 @@ export class Pool {
         this.#applySession(event, now);
         return;
       case 'announced':
-        this.#member(event.nextHop, event.name, now).announce(event.intent, event.why ?? '');
+        this.#member(event.nextHop, event.name, now).announce(event.intent, event.why ?? '', now);
         return;
       case 'stale':
         this.#members.get(event.nextHop)?.loseSession(event.reason);
@@ -192,9 +192,8 @@ export class Pool {
 
   #nextDeadline(members: readonly Member[], now: number): number | undefined {
     const deadlines = members
-      .map((member) => member.deadline(this.#eviction))
-      .concat(this.#holdUntil)
-      .filter((deadline) => deadline !== undefined)
+      .flatMap((member) => member.deadlines(this.#eviction))
+      .concat(this.#holdUntil ?? [])
       .filter((deadline) => deadline > now);
     return deadlines.length === 0 ? undefined : Math.min(...deadlines);
   }

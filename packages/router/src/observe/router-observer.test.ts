@@ -70,6 +70,41 @@ describe('the observer', () => {
     expect(events.recent()).toMatchObject([{ type: 'member-transition', reason: 'hold timer expired' }]);
   });
 
+  it('writes only the first faults of a neighbour in a minute, and those of others all the same', () => {
+    const fault = {
+      type: 'attribute-fault',
+      attribute: 8,
+      action: 'treat-as-withdraw',
+      subcode: 5,
+      reason: 'length 3',
+    } as const;
+    for (let i = 0; i < 5000; i++) {
+      observer.neighbor(master, fault);
+    }
+    expect(types()).toHaveLength(10);
+    observer.neighbor({ ...master, peer: '10.0.0.12' }, fault);
+    observer.neighbor(master, { type: 'idle-hold', seconds: 1 });
+    expect(types().slice(10)).toEqual(['neighbor-attribute-fault', 'neighbor-idle-hold']);
+  });
+
+  it('counts every transition of a member that does not come to rest, and writes the first of a minute', async () => {
+    const transition = {
+      member: 'm',
+      nextHop: 'm',
+      from: 'out',
+      to: 'active',
+      weight: 256,
+      reason: '',
+    } as const;
+    for (let i = 0; i < 500; i++) {
+      observer.transition('v', transition);
+    }
+    expect(types()).toHaveLength(60);
+    expect(await metric('bgp_lb_router_member_transitions_total{vip="v",from="out",to="active"}')).toBe(
+      '500',
+    );
+  });
+
   it('counts every refused path and writes only the first ones of a minute', async () => {
     reject(5000);
     expect(types()).toHaveLength(10);

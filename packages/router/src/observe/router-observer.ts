@@ -8,6 +8,8 @@ import type { RouterMetrics } from './router-metrics.ts';
 
 /** Events of one kind that a neighbour can cause within a minute; the others are only counted. */
 const WRITTEN_PER_MINUTE = 10;
+/** Transitions of one member that are written within a minute. */
+const TRANSITIONS_PER_MINUTE = 60;
 
 /** A neighbour as it is named in logs. */
 export interface NamedNeighbor {
@@ -38,11 +40,11 @@ export class RouterObserver {
     this.#metrics.transitions.inc({ vip, from, to });
     const because = reason === '' ? '' : `: ${reason}`;
     const change = from === to ? `weight ${weight}` : `${from} -> ${to}`;
-    this.#record(
-      'info',
-      'member-transition',
-      { vip, ...transition },
-      `${vip}: ${member} ${change}${because}`,
+    const text = `${vip}: ${member} ${change}${because}`;
+    this.#limited(
+      `member ${vip} ${member}`,
+      () => this.#record('info', 'member-transition', { vip, ...transition }, text),
+      TRANSITIONS_PER_MINUTE,
     );
   }
 
@@ -84,7 +86,9 @@ export class RouterObserver {
     this.#countNeighborEvent(who, event);
     const level = event.type === 'forgotten' || event.type === 'paths-kept' ? 'debug' : 'info';
     const { type, ...fields } = event;
-    this.#record(level, `neighbor-${type}`, { ...who, ...fields }, `${who.peer}: ${describe(event)}`);
+    this.#limited(`${type} ${who.peer}`, () =>
+      this.#record(level, `neighbor-${type}`, { ...who, ...fields }, `${who.peer}: ${describe(event)}`),
+    );
   }
 
   rejected(who: NamedNeighbor, change: RouteChange): void {

@@ -64,6 +64,12 @@ export function failures(): readonly BfdStateChange[] {
   return changes.filter(({ isFailure }) => isFailure);
 }
 
+/** Waits for so many changes that a routing protocol would act on. */
+export async function failuresOf(count: number): Promise<readonly BfdStateChange[]> {
+  while (failures().length < count) await once(told, 'told');
+  return failures();
+}
+
 /** What could not be done. */
 export function refusals(): readonly string[] {
   return refused;

@@ -99,10 +99,9 @@ describe('two of our BFD workers, bundled into one file each, at 50 ms x 3', () 
     await allIn(left, 'Down');
     await sleep(300);
     process.kill(right.pid, 'SIGCONT');
-    const changes = await right.run(async ({ allIn: wait, failures }, wanted) => {
-      await wait(wanted, 'Up');
-      return failures();
-    }, ids);
+    await right.run(({ failuresOf: wait }, count) => wait(count), ids.length);
+    await allIn(right, 'Up');
+    const changes = await failuresOf(right);
     // What waited in the socket says it: the peer was there, and took us for dead.
     expect(changes.map(({ id, reason, remoteDiagnostic }) => ({ id, reason, remoteDiagnostic }))).toEqual(
       expect.arrayContaining(ids.map((id) => ({ id, reason: 'peer-down', remoteDiagnostic: 1 }))),

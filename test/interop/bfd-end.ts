@@ -20,8 +20,7 @@ export type BfdEnd = typeof import('./bfd-end.ts');
 const workerName = 'bfd';
 
 if (!isMainThread && workerData === workerName && parentPort !== null) {
-  raiseCallingThread({ fifoPriority: 10, nice: -15 });
-  runBfdWorker(parentPort, linuxUdpSockets);
+  runBfdWorker(parentPort, linuxUdpSockets, () => raiseCallingThread({ fifoPriority: 10, nice: -15 }));
 }
 
 const changes: BfdStateChange[] = [];
@@ -34,6 +33,7 @@ export function bfd(): BfdClient {
   if (client !== undefined) return client;
   const worker = new Worker(new URL(import.meta.url), { workerData: workerName });
   const made = new BfdClient(worker, {
+    ready: () => undefined,
     changed: (change) => {
       changes.push(change);
       told.emit('told');

@@ -1,8 +1,10 @@
 import type { BfdPort, BfdReport, BfdRequest } from './bfd-message.ts';
-import type { BfdSessionOptions, BfdStateChange, BfdStatus, BfdTiming } from './bfd-status.ts';
+import type { BfdScheduling, BfdSessionOptions, BfdStateChange, BfdStatus, BfdTiming } from './bfd-status.ts';
 
 /** What the main thread hears of its BFD sessions. */
 export interface BfdClientHandlers {
+  /** The worker runs, scheduled like this: for the log, since an ordinary thread may be late for 50 ms x 3. */
+  ready(scheduling: BfdScheduling): void;
   /** In the order in which it happened; `change.at` is when, by `threadClock`, however late this is called. */
   changed(change: BfdStateChange): void;
   /** The session is gone. */
@@ -24,12 +26,18 @@ export class BfdClient {
   #stopping: (() => void)[] = [];
   #lastRequest = 0;
   #isLost = false;
+  #scheduling: BfdScheduling | undefined;
 
   /** @param port the `Worker`, or a `MessagePort` whose other end `runBfdWorker` has */
   constructor(port: BfdPort<BfdRequest, BfdReport>, handlers: BfdClientHandlers) {
     this.#port = port;
     this.#handlers = handlers;
     port.on('message', (report: BfdReport) => this.#take(report));
+  }
+
+  /** How the worker is scheduled; `undefined` until it runs. */
+  get scheduling(): BfdScheduling | undefined {
+    return this.#scheduling;
   }
 
   /** Begins a session. */
@@ -88,6 +96,10 @@ export class BfdClient {
 
   #take(report: BfdReport): void {
     switch (report.type) {
+      case 'ready':
+        this.#scheduling = report.scheduling;
+        this.#handlers.ready(report.scheduling);
+        return;
       case 'changed':
         this.#handlers.changed(report.change);
         return;

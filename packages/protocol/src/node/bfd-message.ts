@@ -1,5 +1,5 @@
 /** What the main thread and the BFD worker say to each other. All of it can be copied between threads. */
-import type { BfdSessionOptions, BfdStateChange, BfdStatus, BfdTiming } from './bfd-status.ts';
+import type { BfdScheduling, BfdSessionOptions, BfdStateChange, BfdStatus, BfdTiming } from './bfd-status.ts';
 
 /** To the worker. */
 export type BfdRequest =
@@ -13,6 +13,8 @@ export type BfdRequest =
 
 /** From the worker. */
 export type BfdReport =
+  /** The first one. */
+  | { readonly type: 'ready'; readonly scheduling: BfdScheduling }
   | { readonly type: 'changed'; readonly change: BfdStateChange }
   | { readonly type: 'removed'; readonly id: string }
   /** A request about a session that could not be carried out. */

@@ -59,6 +59,15 @@ export interface BfdSessionCounters {
   readonly averted: number;
 }
 
+/** How the operating system schedules the BFD thread, and what it refused: what `@bgp-lb/linux` gives. */
+export interface BfdScheduling {
+  /** SCHED_FIFO, a nice value, or nothing special. */
+  readonly policy: 'fifo' | 'nice' | 'ordinary';
+  /** SCHED_FIFO priority, nice value, or 0. */
+  readonly value: number;
+  readonly refusals: readonly { readonly wanted: string; readonly code: string; readonly message: string }[];
+}
+
 /** What a session says of itself. Times are those of `threadClock`, durations are ms. */
 export interface BfdSessionStatus {
   readonly id: string;

@@ -6,6 +6,8 @@ import type { BfdStateChange } from './bfd-status.ts';
 import { runBfdWorker } from './bfd-worker.ts';
 import { BfdWire, fastTiming } from './kit/bfd-wire.ts';
 
+const refusal = { wanted: 'fifo', code: 'EPERM', message: 'sched_setscheduler: EPERM' } as const;
+
 describe('a BFD worker, by messages', () => {
   const channels: MessageChannel[] = [];
 
@@ -21,8 +23,10 @@ describe('a BFD worker, by messages', () => {
     const refused: string[] = [];
     const removed: string[] = [];
     const told = new EventEmitter();
-    runBfdWorker(channel.port2, wire.sockets(address));
+    const scheduling = { policy: 'nice', value: -15, refusals: [refusal] } as const;
+    runBfdWorker(channel.port2, wire.sockets(address), () => scheduling);
     const client = new BfdClient(channel.port1, {
+      ready: () => told.emit('told'),
       changed: (change) => {
         changes.push(change);
         told.emit('told');
@@ -58,6 +62,13 @@ describe('a BFD worker, by messages', () => {
     await Promise.all([left.client.stop(), right.client.stop()]);
     expect([left.removed, right.removed]).toEqual([['right'], ['left']]);
     expect(left.refused).toEqual([]);
+  });
+
+  it('says how it is scheduled, and what was refused', async () => {
+    const one = start(new BfdWire(), '10.0.0.1');
+    expect(one.client.scheduling).toBeUndefined();
+    await one.until(() => one.client.scheduling !== undefined);
+    expect(one.client.scheduling).toEqual({ policy: 'nice', value: -15, refusals: [refusal] });
   });
 
   it('says what it cannot do', async () => {

@@ -1,10 +1,11 @@
 import { BfdEngine } from './bfd-engine.ts';
 import type { BfdPort, BfdReport, BfdRequest } from './bfd-message.ts';
 import type { BfdSockets } from './bfd-sockets.ts';
+import type { BfdScheduling } from './bfd-status.ts';
 
 /**
  * Runs BFD for the other end of a channel, which `BfdClient` speaks for. Meant for a worker thread of its own, whose
- * timers hold while the main thread is busy; the thread starts nothing else. Raise its scheduling class before.
+ * timers hold while the main thread is busy; the thread starts nothing else.
  *
  * It is a function and not a file to be started, so that a daemon bundled into one file starts itself as the worker:
  *
@@ -13,11 +14,20 @@ import type { BfdSockets } from './bfd-sockets.ts';
  * const worker = new Worker(new URL(import.meta.url), { workerData: 'bfd' });
  * const bfd = new BfdClient(worker, handlers);
  * // main.ts, first of all
- * if (!isMainThread && workerData === 'bfd' && parentPort !== null) runBfdWorker(parentPort, linuxUdpSockets);
+ * if (!isMainThread && workerData === 'bfd' && parentPort !== null) {
+ *   runBfdWorker(parentPort, linuxUdpSockets, () => raiseCallingThread({ fifoPriority: 10, nice: -15 }));
+ * }
  * ```
+ *
+ * @param schedule raises the calling thread and says what it got, which the client hears
  */
-export function runBfdWorker(port: BfdPort<BfdReport, BfdRequest>, sockets: BfdSockets): void {
+export function runBfdWorker(
+  port: BfdPort<BfdReport, BfdRequest>,
+  sockets: BfdSockets,
+  schedule: () => BfdScheduling,
+): void {
   const report = (message: BfdReport): void => port.postMessage(message);
+  report({ type: 'ready', scheduling: schedule() });
   const engine = new BfdEngine({
     sockets,
     handlers: {

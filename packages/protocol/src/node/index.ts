@@ -12,6 +12,7 @@ export type {
 } from './bfd-sockets.ts';
 export type {
   BfdReceiveStatus,
+  BfdScheduling,
   BfdSessionCounters,
   BfdSessionOptions,
   BfdSessionStatus,

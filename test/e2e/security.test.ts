@@ -75,6 +75,7 @@ describe('a master that is not configured as the others', () => {
     await odd.speaker.waitFor('the reason at the speaker', (status) =>
       JSON.stringify(status.routers).includes('Bad Peer AS'),
     );
+    expect((await odd.speaker.query(['status'])).stdout).toMatch(/^10\.0\.0\.10 .*Bad Peer AS/m);
     expect((await neighbor(lab, odd.address))?.establishedCount).toBe(0);
     expect(
       (await metricsOf(lab)).get('bgp_lb_router_notifications_total{direction="sent",code="2/2"}'),

@@ -110,12 +110,21 @@ export function statusTables(answer: unknown): readonly Table[] {
   return [
     table(answer, 'vips', ['vip', 'state', 'bound', 'advertisement', 'reason']),
     table(answer, 'gates', ['name', 'pass', 'detail']),
-    table(answer, 'routers', ['address', 'session', 'since', 'asn', 'password', 'last down'], {
+    table(answer, 'routers', ['address', 'session', 'since', 'asn', 'password', 'last error'], {
       since: (router) => secondsAgo(fieldOf(router, 'sinceMs')),
       asn: (router) => fieldOf(router, 'remoteAsn'),
-      'last down': (router) => fieldOf(fieldOf(router, 'lastDown'), 'text'),
+      'last error': lastError,
     }),
   ];
+}
+
+/** Why the last session or attempt ended, in words: one that a router refuses never comes to a session. */
+function lastError(router: unknown): unknown {
+  const errors = ['lastDown', 'lastNotificationReceived', 'lastNotificationSent']
+    .map((name) => fieldOf(router, name))
+    .filter((error) => typeof fieldOf(error, 'agoMs') === 'number')
+    .sort((a, b) => Number(fieldOf(a, 'agoMs')) - Number(fieldOf(b, 'agoMs')));
+  return fieldOf(errors[0], 'text');
 }
 
 function table(

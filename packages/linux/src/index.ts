@@ -37,6 +37,8 @@ export type { MarkRule, Rule, RuleAction } from './rule.ts';
 export type { Scheduling, SchedulingRefusal, SchedulingRequest } from './scheduling.ts';
 export { raiseCallingThread } from './scheduling.ts';
 export type { Scope } from './scope.ts';
+export type { LocalEndpoint, TcpConnection, TcpConnectionState } from './sock-diag.ts';
+export { SockDiag } from './sock-diag.ts';
 export { readSysctl, SysctlError, writeSysctl } from './sysctl.ts';
 export type { TcpMd5Counters } from './tcp-md5-counters.ts';
 export { tcpMd5Counters } from './tcp-md5-counters.ts';

@@ -1,5 +1,5 @@
 /**
- * A NETLINK_ROUTE socket for requests. Calls block, but not for long: the kernel handles a request inside send(2), so
+ * A netlink socket for requests. Calls block, but not for long: the kernel handles a request inside send(2), so
  * its answer is there when send returns (tens of microseconds).
  */
 import { constants } from 'node:os';
@@ -37,13 +37,20 @@ const receiveBufferLength = 128 * 1024;
 /** NLMSGERR_ATTR_MSG: the text of an extended acknowledgement. */
 const errorText = 1;
 
+/** NETLINK_*: what the kernel's end of a netlink socket is (include/uapi/linux/netlink.h). */
+export const NetlinkProtocol = { Route: 0, SocketDiagnostics: 4 } as const;
+
 /**
  * Opens a NETLINK_ROUTE socket bound to its own port and connected to the kernel: a connected netlink socket
  * refuses messages of other processes.
  */
 export function openNetlinkRoute(options: { readonly nonBlocking: boolean }): number {
+  return openNetlink(NetlinkProtocol.Route, options);
+}
+
+function openNetlink(protocol: number, options: { readonly nonBlocking: boolean }): number {
   const type = SocketType.Raw | SocketType.CloseOnExec | (options.nonBlocking ? SocketType.NonBlocking : 0);
-  const fd = socket(Domain.Netlink, type, 0);
+  const fd = socket(Domain.Netlink, type, protocol);
   try {
     const kernel = new Uint8Array(12);
     new DataView(kernel.buffer).setUint16(0, Domain.Netlink, true);
@@ -56,8 +63,8 @@ export function openNetlinkRoute(options: { readonly nonBlocking: boolean }): nu
   }
 }
 
-function openRequestSocket(): number {
-  const fd = openNetlinkRoute({ nonBlocking: false });
+function openRequestSocket(protocol: number): number {
+  const fd = openNetlink(protocol, { nonBlocking: false });
   try {
     const timeout = new Uint8Array(16);
     new DataView(timeout.buffer).setUint32(0, receiveTimeoutSeconds, true);
@@ -78,10 +85,15 @@ export class NetlinkSocket {
   #isClosed = false;
   #sequence = 0;
   readonly #buffer = new Uint8Array(receiveBufferLength);
+  readonly #protocol: number;
 
-  /** @throws SystemCallError; `ENOPROTOOPT` where the kernel is older than 4.20. */
-  constructor() {
-    this.#fd = openRequestSocket();
+  /**
+   * @param protocol NETLINK_*; default NETLINK_ROUTE
+   * @throws SystemCallError; `ENOPROTOOPT` where the kernel is older than 4.20
+   */
+  constructor(protocol: number = NetlinkProtocol.Route) {
+    this.#protocol = protocol;
+    this.#fd = openRequestSocket(protocol);
   }
 
   /** Closes the socket; a second call does nothing. */
@@ -135,7 +147,7 @@ export class NetlinkSocket {
     if (this.#isClosed) throw new NetlinkError(request, EBADF, 'the socket is closed');
     let isOver = false;
     try {
-      if (this.#fd === -1) this.#fd = openRequestSocket();
+      if (this.#fd === -1) this.#fd = openRequestSocket(this.#protocol);
       this.#sequence = (this.#sequence + 1) >>> 0;
       const sequence = this.#sequence;
       this.#call(request, () => send(this.#fd, writer.finish(sequence)));

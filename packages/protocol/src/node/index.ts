@@ -20,6 +20,13 @@ export type {
   BfdStatus,
   BfdTiming,
 } from './bfd-status.ts';
+export {
+  BFD_WORKER,
+  BfdThread,
+  type BfdThreadHandlers,
+  type BfdThreadOptions,
+  schedulingText,
+} from './bfd-thread.ts';
 export { runBfdWorker } from './bfd-worker.ts';
 export type { Clock } from './clock.ts';
 export { systemClock } from './clock.ts';

@@ -2,7 +2,7 @@
  * `npm run bench -- lb`: figures of bgp-lb beside FRR and BIRD, on this machine.
  *
  *   --json      print one JSON object in place of the tables
- *   --rounds N  how often each daemon is measured; default 3, which takes about eight minutes
+ *   --rounds N  how often each daemon is measured; default 3, which takes nine to ten minutes
  */
 import { setPriority } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -24,7 +24,8 @@ export function noSamples(): LatencySamples {
 
 /** The pool while UPDATEs are timed. */
 const poolSize = 3;
-const weightChanges = 25;
+const weightChanges = 16;
+const warmUpChanges = 2;
 const withdrawals = 15;
 /** The longest that one message may take to reach the kernel. */
 const patience = 5_000;
@@ -32,6 +33,12 @@ const patience = 5_000;
 const leastPause = 60;
 /** Between two messages, so that every daemon's work after the first is done; random, to meet its timers at any phase. */
 const pause = (): Promise<void> => sleep(leastPause * (1 + Math.random()));
+
+/**
+ * From the message that asks for less to the one that takes it back. Our router gives a full share back only a second
+ * after less was asked for: sooner, its pause would be measured. All daemons get the same messages at the same times.
+ */
+const pauseAtLess = 1_000;
 
 interface Message {
   readonly kind: LatencyKind;
@@ -64,11 +71,9 @@ export async function measureLatency(
   // A new daemon for the sessions that end: it remembers no earlier failures of a neighbour.
   await bench.running(bench.balancer(daemon), poolSize, async (running) => {
     const victim = lastOf(running.masters);
-    await warmUp(running, victim);
-    for (let n = 0; n < weightChanges; n += 1) {
-      await timed(running, victim, 'lesser', samples);
-      await timed(running, victim, 'full', samples);
-    }
+    // The first times are those of code that never ran; they are in no figure of any daemon.
+    await changeWeight(running, victim, warmUpChanges, noSamples());
+    await changeWeight(running, victim, weightChanges, samples);
     for (let n = 0; n < withdrawals; n += 1) {
       await timed(running, victim, 'withdraw', samples);
       await timed(running, victim, 'appear', samples);
@@ -94,12 +99,16 @@ async function measureCease(
   }
 }
 
-/** The first times are those of cold caches and uncompiled code; they are in no figure of any daemon. */
-async function warmUp(running: Running, victim: BenchMaster): Promise<void> {
-  const ignored = noSamples();
-  for (let n = 0; n < 5; n += 1) {
-    await timed(running, victim, 'lesser', ignored);
-    await timed(running, victim, 'full', ignored);
+async function changeWeight(
+  running: Running,
+  victim: BenchMaster,
+  times: number,
+  samples: LatencySamples,
+): Promise<void> {
+  for (let n = 0; n < times; n += 1) {
+    await timed(running, victim, 'lesser', samples);
+    await sleep(pauseAtLess);
+    await timed(running, victim, 'full', samples);
   }
 }
 

@@ -69,6 +69,19 @@ describe('a peer whose process dies', () => {
     expect(right.peer.paths()).toEqual([]);
   });
 
+  it('loses its paths when BFD says that it is dead, which the other side is told (RFC 9384)', async () => {
+    const pair = new PeerPair({ left: helper, right: { ...helper, retainPaths: 'always' } });
+    const [left, right] = await pair.up();
+    left.peer.setRoutes(ipv4Unicast, routes('10.9.0.0/24'));
+    await pair.clock.advance(1);
+    right.peer.bfdDown();
+    expect(right.peer.paths()).toEqual([]);
+    await pair.clock.advance(1);
+    expect(left.heard.down).toMatchObject([{ code: 6, subcode: 10, pathsKept: false }]);
+    await pair.clock.advance(10_000);
+    expect(right.peer.state).toBe('Established');
+  });
+
   it('replaces what it announces again, and loses the rest at its End-of-RIB', async () => {
     const { pair, right } = await killed({ left: restarting, right: helper });
     const left = await pair.start(0);

@@ -184,6 +184,12 @@ export class Peer {
     this.#session.reset(cease(CeaseSubcode.AdministrativeReset, text));
   }
 
+  /** BFD says that the peer is dead: ends the session with Cease/BFD Down (RFC 9384), keeps none of its paths, and starts it again. */
+  bfdDown(): void {
+    this.#session.reset(cease(CeaseSubcode.BfdDown, undefined));
+    this.#paths.dropStale();
+  }
+
   /** Asks the peer for all its routes again (RFC 2918 section 3); nothing happens when it cannot do that, or is not established. */
   requestRefresh(family: Family): void {
     const negotiated = this.#session.negotiated;

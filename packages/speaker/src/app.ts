@@ -7,8 +7,9 @@ import {
   type RunningDaemon,
   readSecret,
 } from '@bgp-lb/daemon';
-import { linuxSockets, Nftables, RouteSocket, tcpMd5Counters } from '@bgp-lb/linux';
-import { systemClock } from '@bgp-lb/protocol/node';
+import { linuxSockets, Nftables, RouteSocket, SockDiag, tcpMd5Counters } from '@bgp-lb/linux';
+import { BfdThread, systemClock } from '@bgp-lb/protocol/node';
+import { RouterBfd } from './bfd/router-bfd.ts';
 import { Advertiser } from './bgp/advertiser.ts';
 import { type BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watch.ts';
 import type { SpeakerConfig } from './config/speaker-config.ts';
@@ -18,6 +19,7 @@ import { type HostFacts, hostFacts, sourceTowards } from './host-facts.ts';
 import { Journal } from './journal.ts';
 import { HostKeeper } from './kernel/host-keeper.ts';
 import { HostNetwork } from './kernel/host-network.ts';
+import { StrandedConnections } from './kernel/stranded-connections.ts';
 import { Lifecycle } from './lifecycle/lifecycle.ts';
 import type { DrainRequest } from './lifecycle/lifecycle-input.ts';
 import { prefixText, type SpeakerStatus, speakerStatus } from './status.ts';
@@ -31,6 +33,8 @@ const WITHDRAW_DELAY = 1_000;
 
 export interface AppOptions {
   readonly config: SpeakerConfig;
+  /** The program's own file, which is started again as the BFD thread. */
+  readonly program: URL;
   readonly logger: Logger;
   /** Ends the process; used when a file mount has to be made anew. */
   readonly exit: (code: number) => void;
@@ -79,6 +83,7 @@ class SpeakerDaemon implements RunningDaemon {
   readonly #api: ApiServerWatch;
   readonly #lifecycle: Lifecycle;
   readonly #advertiser: Advertiser;
+  readonly #bfd: RouterBfd;
   readonly #control: ControlServer;
   readonly #adopted: ReadonlySet<string>;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -104,11 +109,20 @@ class SpeakerDaemon implements RunningDaemon {
       nodeAddress: facts.nodeAddress,
       repaired: (object, what) => this.#journal.kernelRepaired(object, what),
     });
-    this.#keeper = new HostKeeper(this.#host, (error) => this.#journal.kernelFailed(error));
+    const stranded = new StrandedConnections({
+      open: () => new SockDiag(),
+      reset: (report) => this.#journal.connectionsReset(report),
+      failed: (error) => this.#journal.connectionsNotReset(error),
+    });
+    this.#keeper = new HostKeeper(this.#host, {
+      failed: (error) => this.#journal.kernelFailed(error),
+      leaving: (leaving) => stranded.reset(leaving),
+    });
     this.#adopted = new Set(this.#mayKeep() ? this.#host.found().map(({ address }) => address) : []);
     this.#api = this.#newApiServerWatch();
     this.#lifecycle = this.#newLifecycle();
     this.#advertiser = this.#newAdvertiser();
+    this.#bfd = this.#newRouterBfd();
     this.#control = new ControlServer({
       socketPath: config.api.socket,
       listen: config.api.listen,
@@ -180,6 +194,8 @@ class SpeakerDaemon implements RunningDaemon {
     this.#api.close();
     this.#keeper.close();
     for (const timer of this.#timers) clearTimeout(timer);
+    // Before TCP is closed: no router is to take what follows for the death of this host.
+    await this.#bfd.stop();
     await sayGoodbye();
     await this.#control.close();
     this.#parts.routes.close();
@@ -299,11 +315,30 @@ class SpeakerDaemon implements RunningDaemon {
       sourceTowards: (router) => sourceTowards(routes, router),
       sockets: linuxSockets,
       handlers: {
-        established: (peer) => this.#journal.sessionEstablished(peer),
-        down: (peer, reason) => this.#journal.sessionLost(peer, reason),
+        established: (peer) => {
+          this.#bfd.sessionEstablished(peer.address);
+          this.#journal.sessionEstablished(peer);
+        },
+        down: (peer, reason) => {
+          this.#journal.sessionLost(peer, reason);
+          this.#bfd.sessionLost(peer.address);
+        },
         event: (peer, event) => this.#journal.peerEvent(peer, event),
         ignored: (router, count) => this.#journal.routesIgnored(router, count),
       },
+    });
+  }
+
+  #newRouterBfd(): RouterBfd {
+    const { config, program } = this.#parts;
+    return new RouterBfd({
+      routers: config.routers,
+      start: (handlers) => new BfdThread({ entry: program, handlers }),
+      dead: (router) => this.#advertiser.endDead(router),
+      mayConnect: (router, isAllowed) => this.#advertiser.mayConnect(router, isAllowed),
+      changed: (change, verdict) => this.#journal.bfdChanged(change, verdict),
+      scheduled: (scheduling) => this.#journal.bfdScheduled(scheduling),
+      failed: (what) => this.#journal.bfdFailed(what),
     });
   }
 
@@ -319,9 +354,12 @@ class SpeakerDaemon implements RunningDaemon {
       isReady: () => this.#api.readiness.level === 'ready',
       isBootstrapped: () => this.#observed.proof === 'proven',
       routers: () =>
-        this.#advertiser
-          .peers()
-          .map(({ address, state }) => ({ address, isEstablished: state === 'Established' })),
+        this.#advertiser.peers().map(({ address, state }) => ({
+          address,
+          isEstablished: state === 'Established',
+          bfd: this.#bfd.state(address),
+        })),
+      bfd: () => this.#bfd.status(),
     });
   }
 
@@ -334,7 +372,8 @@ class SpeakerDaemon implements RunningDaemon {
       : { ready: false, reason: 'no BGP session with a router is established' };
   }
 
-  #status(): SpeakerStatus {
+  async #status(): Promise<SpeakerStatus> {
+    const bfd = await this.#bfd.status();
     const { config, facts, passwords } = this.#parts;
     return speakerStatus({
       config,
@@ -344,6 +383,9 @@ class SpeakerDaemon implements RunningDaemon {
       drain: this.#drainRequest(),
       vips: this.#lifecycle.views(),
       peers: this.#advertiser.peers(),
+      bfdState: (router) => this.#bfd.state(router),
+      bfdScheduling: this.#bfd.scheduling,
+      bfd,
       kernel: {
         uplinks: this.#host.uplinks,
         fault: this.#keeper.fault ?? null,

@@ -35,25 +35,27 @@ function load({ configFile, configFlags, env }: CommandContext): SpeakerConfig {
   }).config;
 }
 
-const run: Command = {
-  syntax: 'run',
-  describe: 'Run the speaker in the foreground',
-  takesConfig: true,
-  async run(context) {
-    const config = load(context);
-    const logger = createLogger(config.log.level, { name: 'bgp-lb-speaker' });
-    // The daemon's parts are loaded only here: the other commands answer faster without them.
-    const { startSpeaker } = await import('./app.ts');
-    giveBackStartUpMemory();
-    await runDaemon({
-      name: 'bgp-lb-speaker',
-      logger,
-      stopTimeoutMs: config.drain.timeout + STOP_GRACE,
-      start: () => startSpeaker({ config, logger, exit: (code) => process.exit(code) }),
-    });
-    return 0;
-  },
-};
+function runCommand(program: URL): Command {
+  return {
+    syntax: 'run',
+    describe: 'Run the speaker in the foreground',
+    takesConfig: true,
+    async run(context) {
+      const config = load(context);
+      const logger = createLogger(config.log.level, { name: 'bgp-lb-speaker' });
+      // The daemon's parts are loaded only here: the other commands answer faster without them.
+      const { startSpeaker } = await import('./app.ts');
+      giveBackStartUpMemory();
+      await runDaemon({
+        name: 'bgp-lb-speaker',
+        logger,
+        stopTimeoutMs: config.drain.timeout + STOP_GRACE,
+        start: () => startSpeaker({ config, program, logger, exit: (code) => process.exit(code) }),
+      });
+      return 0;
+    },
+  };
+}
 
 const status = showCommand({
   syntax: 'status',
@@ -105,12 +107,15 @@ const manifest: Command = {
   },
 };
 
-/** Runs `bgp-lb-speaker`. Resolves to the exit code: 0 good, 1 failed, 2 usage or configuration error. */
-export function speakerCommandLine(argv?: readonly string[]): Promise<number> {
+/**
+ * Runs `bgp-lb-speaker`. Resolves to the exit code: 0 good, 1 failed, 2 usage or configuration error.
+ * @param program the file that was started: it is started once more as the thread of BFD
+ */
+export function speakerCommandLine(program: URL, argv?: readonly string[]): Promise<number> {
   return runCommandLine({
     name: 'bgp-lb-speaker',
     version: VERSION,
-    commands: [run, checkConfigCommand(load), status, prepareCommand, manifest],
+    commands: [runCommand(program), checkConfigCommand(load), status, prepareCommand, manifest],
     configFile: CONFIG_FILE,
     socket: SOCKET,
     ...(argv === undefined ? {} : { argv }),

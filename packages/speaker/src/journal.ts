@@ -1,5 +1,15 @@
 import { EventLog, type Logger, type ProbeResult } from '@bgp-lb/daemon';
-import type { DownReason, Peer, PeerEvent } from '@bgp-lb/protocol/node';
+import { describeBfdDiagnostic } from '@bgp-lb/protocol';
+import {
+  type BfdScheduling,
+  type BfdStateChange,
+  type DownReason,
+  type Peer,
+  type PeerEvent,
+  schedulingText,
+} from '@bgp-lb/protocol/node';
+import { type BfdVerdict, describeVerdict } from './bfd/router-death.ts';
+import type { ResetReport } from './kernel/stranded-connections.ts';
 import type { Transition } from './lifecycle/lifecycle.ts';
 import { type MetricsSource, SpeakerMetrics } from './metrics.ts';
 import { prefixText } from './status.ts';
@@ -60,6 +70,43 @@ export class Journal {
     );
   }
 
+  connectionsReset({ vip, count, clients }: ResetReport): void {
+    const prefix = prefixText(vip);
+    this.metrics.connectionsReset.inc({ vip: prefix }, count);
+    const named = clients.join(', ');
+    this.#record(
+      'connections-reset',
+      { vip: prefix, count, clients },
+      `VIP ${prefix} leaves: ${count} connections were left and have been reset; clients: ${named}`,
+    );
+  }
+
+  connectionsNotReset(error: unknown): void {
+    this.#logger.warn({ err: error }, 'connections to a VIP that leaves could not be reset');
+  }
+
+  bfdChanged(change: BfdStateChange, verdict: BfdVerdict): void {
+    const { id: router, from, to, reason, isFailure } = change;
+    this.metrics.bfdTransitions.inc({ router, to });
+    if (isFailure) this.metrics.bfdFailures.inc({ router, verdict });
+    const said = [bfdCircumstances(change), describeVerdict(verdict)].filter((text) => text !== '');
+    this.#record(
+      'bfd-state',
+      { router, from, to, reason, isFailure, verdict },
+      `BFD with ${router}: ${from} -> ${to}: ${[reason, ...said].join('; ')}`,
+    );
+  }
+
+  bfdScheduled(scheduling: BfdScheduling): void {
+    const text = schedulingText(scheduling);
+    this.#record('bfd-scheduling', { ...scheduling }, `the BFD thread is scheduled as ${text}`);
+  }
+
+  bfdFailed(what: string): void {
+    this.events.append('bfd-failed', { what });
+    this.#logger.error({ what }, `BFD ${what}`);
+  }
+
   routesIgnored(router: string, count: number): void {
     this.metrics.ignoredRoutes.inc({ router }, count);
   }
@@ -81,6 +128,16 @@ export class Journal {
     this.events.append(type, fields);
     this.#logger.info(fields, message);
   }
+}
+
+/** The figures by which one tells a dead router from a slow host. */
+function bfdCircumstances({ reason, at, ...change }: BfdStateChange): string {
+  const { lastReceivedAt, detectionTime, timerDelay, remoteDiagnostic } = change;
+  if (reason === 'peer-down') return `the router says ${describeBfdDiagnostic(remoteDiagnostic)}`;
+  if (reason !== 'detection-expired' || lastReceivedAt === undefined) return '';
+  const silence = `nothing heard for ${Math.round(at - lastReceivedAt)} ms`;
+  const limit = detectionTime === undefined ? '' : `, the detection time is ${Math.round(detectionTime)} ms`;
+  return `${silence}${limit}${timerDelay >= 20 ? `, our timer was ${Math.round(timerDelay)} ms late` : ''}`;
 }
 
 /** What the event says in words, where it does. */

@@ -1,4 +1,6 @@
 import { createMetrics } from '@bgp-lb/daemon';
+import type { BfdState } from '@bgp-lb/protocol';
+import type { BfdStatus } from '@bgp-lb/protocol/node';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { type VipStateName, vipStateNames } from './lifecycle/vip-state.ts';
 
@@ -12,7 +14,13 @@ export interface MetricsSource {
   }[];
   readonly isReady: () => boolean;
   readonly isBootstrapped: () => boolean;
-  readonly routers: () => readonly { readonly address: string; readonly isEstablished: boolean }[];
+  readonly routers: () => readonly {
+    readonly address: string;
+    readonly isEstablished: boolean;
+    readonly bfd: BfdState | 'off';
+  }[];
+  /** Asks the BFD thread; `undefined` without one. */
+  readonly bfd: () => Promise<BfdStatus | undefined>;
 }
 
 /** Every metric of the speaker, in its own registry. */
@@ -25,6 +33,9 @@ export class SpeakerMetrics {
   readonly kernelFailures: Counter;
   readonly ignoredRoutes: Counter<'router'>;
   readonly sessionsLost: Counter<'router' | 'reason'>;
+  readonly connectionsReset: Counter<'vip'>;
+  readonly bfdTransitions: Counter<'router' | 'to'>;
+  readonly bfdFailures: Counter<'router' | 'verdict'>;
 
   constructor(source: MetricsSource) {
     this.registry = createMetrics('bgp_lb_').registry;
@@ -70,6 +81,25 @@ export class SpeakerMetrics {
       labelNames: ['router', 'reason'],
       registers,
     });
+    this.connectionsReset = new Counter({
+      name: 'bgp_lb_speaker_connections_reset_total',
+      help: "Clients' connections that were left when a VIP left this master, and were reset.",
+      labelNames: ['vip'],
+      registers,
+    });
+    this.bfdTransitions = new Counter({
+      name: 'bgp_lb_speaker_bfd_transitions_total',
+      help: 'Changes of the state of BFD sessions.',
+      labelNames: ['router', 'to'],
+      registers,
+    });
+    this.bfdFailures = new Counter({
+      name: 'bgp_lb_speaker_bfd_failures_total',
+      help: 'BFD sessions that failed, by what that was taken for. `death` ended a BGP session.',
+      labelNames: ['router', 'verdict'],
+      registers,
+    });
+    bfdMetrics(source, registers);
     vipGauges(source, registers);
     stateGauges(source, registers);
   }
@@ -132,6 +162,43 @@ function stateGauges(source: MetricsSource, registers: Registry[]): void {
     collect() {
       for (const { address, isEstablished } of source.routers())
         this.set({ router: address }, isEstablished ? 1 : 0);
+    },
+  });
+}
+
+function bfdMetrics(source: MetricsSource, registers: Registry[]): void {
+  new Gauge({
+    name: 'bgp_lb_speaker_bfd_session_up',
+    help: '1 while the BFD session with the router is Up. Routers without BFD are not there.',
+    labelNames: ['router'],
+    registers,
+    collect() {
+      for (const { address, bfd } of source.routers()) {
+        if (bfd !== 'off') this.set({ router: address }, bfd === 'Up' ? 1 : 0);
+      }
+    },
+  });
+  new Gauge({
+    name: 'bgp_lb_speaker_bfd_detection_time_seconds',
+    help: 'Silence after which the router is taken for dead. Absent while the router is silent.',
+    labelNames: ['router'],
+    registers,
+    async collect() {
+      this.reset();
+      for (const { id, detectionTime } of (await source.bfd())?.sessions ?? []) {
+        if (detectionTime !== undefined) this.set({ router: id }, detectionTime / 1000);
+      }
+    },
+  });
+  new Counter({
+    name: 'bgp_lb_speaker_bfd_averted_total',
+    help: 'Detection times that ran out only because this host was late: the packets were there. Since the BFD thread started.',
+    labelNames: ['router'],
+    registers,
+    async collect() {
+      const status = await source.bfd();
+      this.reset();
+      for (const { id, counters } of status?.sessions ?? []) this.inc({ router: id }, counters.averted);
     },
   });
 }

@@ -18,20 +18,29 @@ const answer = {
     {
       address: '10.0.0.10',
       session: 'Active',
+      bfd: 'Down',
       sinceMs: 12_340,
       remoteAsn: null,
       password: true,
       lastDown: { kind: 'hold-timer-expired', text: 'hold timer expired', agoMs: 12_340 },
     },
   ],
+  bfd: { scheduling: 'nice -15 (sched_setscheduler: EPERM)', missing: ['IPv4 port 3784: EADDRINUSE'] },
 };
 
 describe('the status for people', () => {
-  it('shows VIPs, gates and routers with the reason of each', () => {
-    const [vips = '', gates = '', routers = ''] = statusTables(answer).map((table) => formatTable(table));
+  it('shows VIPs, gates and routers with the reason of each, and how BFD runs', () => {
+    const [vips = '', gates = '', routers = '', bfd = ''] = statusTables(answer).map((table) =>
+      formatTable(table),
+    );
     expect(vips).toMatch(/10\.0\.0\.100\/32 +advertised +yes +normal +the API server is ready/);
     expect(gates).toMatch(/bootstrap +yes +proven/);
-    expect(routers).toMatch(/10\.0\.0\.10 +Active +12\.3 s +- +yes +hold timer expired/);
+    expect(routers).toMatch(/10\.0\.0\.10 +Active +Down +12\.3 s +- +yes +hold timer expired/);
+    expect(bfd).toMatch(/nice -15 \(sched_setscheduler: EPERM\) +IPv4 port 3784: EADDRINUSE/);
+  });
+
+  it('has no table of BFD where no router has it', () => {
+    expect(statusTables({ ...answer, bfd: null })).toHaveLength(3);
   });
 
   it('bears an answer of another version', () => {

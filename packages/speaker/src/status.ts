@@ -1,5 +1,13 @@
 import type { Table } from '@bgp-lb/daemon';
-import type { Peer, PeerStatus } from '@bgp-lb/protocol/node';
+import type { BfdState } from '@bgp-lb/protocol';
+import {
+  type BfdScheduling,
+  type BfdSessionStatus,
+  type BfdStatus,
+  type Peer,
+  type PeerStatus,
+  schedulingText,
+} from '@bgp-lb/protocol/node';
 import type { BootstrapStatus } from './bootstrap/bootstrap-watch.ts';
 import type { SpeakerConfig } from './config/speaker-config.ts';
 import type { Readiness } from './health/readiness.ts';
@@ -34,7 +42,18 @@ export interface SpeakerStatus {
     readonly session: PeerStatus['state'];
     /** The session is protected by a TCP-MD5 password. */
     readonly password: boolean;
+    /** `off`: none is configured. */
+    readonly bfd: BfdState | 'off';
+    /** What the BFD thread knows of it. */
+    readonly bfdSession: BfdSessionView | null;
   })[];
+  /** The BFD thread; `null` when no router has BFD. */
+  readonly bfd: {
+    /** `SCHED_FIFO 10`, or what was got instead and why not more. */
+    readonly scheduling: string;
+    /** Sockets that could not be opened, with the reason. */
+    readonly missing: readonly string[];
+  } | null;
   readonly kernel: {
     /** Links that the guard watches. */
     readonly uplinks: readonly string[];
@@ -43,6 +62,17 @@ export interface SpeakerStatus {
     /** Segments that the kernel dropped for their TCP-MD5 signature, of this whole host; `null` without passwords. */
     readonly md5: { readonly notFound: number; readonly unexpected: number; readonly failure: number } | null;
   };
+}
+
+/** A BFD session; durations are ms. */
+interface BfdSessionView
+  extends Pick<
+    BfdSessionStatus,
+    'diagnostic' | 'remote' | 'multihop' | 'transmitInterval' | 'detectionTime' | 'sendError' | 'counters'
+  > {
+  readonly sinceMs: number;
+  /** Since its last packet. */
+  readonly silentMs: number | null;
 }
 
 export interface StatusSource {
@@ -55,6 +85,10 @@ export interface StatusSource {
   readonly vips: readonly VipView[];
   readonly peers: readonly Peer[];
   readonly kernel: SpeakerStatus['kernel'];
+  readonly bfdState: (router: string) => BfdState | 'off';
+  readonly bfdScheduling: BfdScheduling | undefined;
+  /** `undefined` without a BFD thread, or when it does not answer. */
+  readonly bfd: BfdStatus | undefined;
 }
 
 /** Everything that status shows, as plain JSON. */
@@ -79,9 +113,37 @@ export function speakerStatus(source: StatusSource): SpeakerStatus {
       const password = config.routers.some(
         (router) => router.address === name && router.passwordFile !== undefined,
       );
-      return { ...rest, session: state, password };
+      return {
+        ...rest,
+        session: state,
+        password,
+        bfd: source.bfdState(name),
+        bfdSession: bfdSession(source.bfd, name),
+      };
     }),
+    bfd: bfdThread(source),
     kernel,
+  };
+}
+
+function bfdSession(status: BfdStatus | undefined, router: string): BfdSessionView | null {
+  const session = status?.sessions.find(({ id }) => id === router);
+  if (status === undefined || session === undefined) return null;
+  const { diagnostic, remote, multihop, transmitInterval, detectionTime, sendError, counters } = session;
+  const { since, lastReceivedAt } = session;
+  const { at } = status;
+  return {
+    sinceMs: Math.round(at - since),
+    silentMs: lastReceivedAt === undefined ? null : Math.round(at - lastReceivedAt),
+    ...{ diagnostic, remote, multihop, transmitInterval, detectionTime, sendError, counters },
+  };
+}
+
+function bfdThread({ config, bfd, bfdScheduling }: StatusSource): SpeakerStatus['bfd'] {
+  if (config.routers.every((router) => router.bfd === undefined)) return null;
+  return {
+    scheduling: bfdScheduling === undefined ? 'not running' : schedulingText(bfdScheduling),
+    missing: bfd === undefined ? ['the thread does not answer'] : bfd.receive.missing,
   };
 }
 
@@ -110,12 +172,20 @@ export function statusTables(answer: unknown): readonly Table[] {
   return [
     table(answer, 'vips', ['vip', 'state', 'bound', 'advertisement', 'reason']),
     table(answer, 'gates', ['name', 'pass', 'detail']),
-    table(answer, 'routers', ['address', 'session', 'since', 'asn', 'password', 'last error'], {
+    table(answer, 'routers', ['address', 'session', 'bfd', 'since', 'asn', 'password', 'last error'], {
       since: (router) => secondsAgo(fieldOf(router, 'sinceMs')),
       asn: (router) => fieldOf(router, 'remoteAsn'),
       'last error': lastError,
     }),
+    ...bfdTables(fieldOf(answer, 'bfd')),
   ];
+}
+
+function bfdTables(bfd: unknown): readonly Table[] {
+  if (typeof bfd !== 'object' || bfd === null) return [];
+  const missing = fieldOf(bfd, 'missing');
+  const sockets = Array.isArray(missing) && missing.length > 0 ? missing.join('; ') : 'open';
+  return [{ columns: ['bfd thread', 'sockets'], rows: [[cell(fieldOf(bfd, 'scheduling')), sockets]] }];
 }
 
 /** Why the last session or attempt ended, in words: one that a router refuses never comes to a session. */

@@ -1,6 +1,7 @@
 import {
   type Asn,
   asn,
+  CeaseSubcode,
   type Family,
   ipv4Unicast,
   ipv6Unicast,
@@ -88,6 +89,20 @@ export class Advertiser {
     return this.#peers.map(({ peer }) => peer);
   }
 
+  /** Ends the session with a router that is dead by BFD: Cease/BFD Down (RFC 9384). It is looked for again as always. */
+  endDead(router: string): void {
+    const peer = this.#peerOf(router);
+    peer?.stop({ subcode: CeaseSubcode.BfdDown });
+    peer?.start();
+  }
+
+  /** Lets the session with a router connect, or keeps it from doing so. */
+  mayConnect(router: string, isAllowed: boolean): void {
+    const peer = this.#peerOf(router);
+    if (isAllowed) peer?.start();
+    else peer?.stopSilently();
+  }
+
   /** Closes TCP without a word, so that the routers keep our paths for a successor (RFC 4724). */
   closeForSuccessor(): Promise<void> {
     return this.#speaker.close({ keepForwarding: true });
@@ -98,7 +113,18 @@ export class Advertiser {
     return this.#speaker.close({ text });
   }
 
+  #peerOf(router: string): Peer | undefined {
+    return this.#peers.find(({ peer }) => peer.address === router)?.peer;
+  }
+
   #addPeer(router: RouterConfig): Peer {
+    const peer = this.#startPeer(router);
+    // Before anything was sent: connecting begins when this has returned.
+    if (router.bfd?.strict === true) peer.stopSilently();
+    return peer;
+  }
+
+  #startPeer(router: RouterConfig): Peer {
     const password = this.#options.passwords.get(router.address);
     const families = [familyOf(router.address)];
     return this.#speaker.addPeer({

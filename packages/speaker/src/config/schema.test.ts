@@ -60,6 +60,22 @@ describe('the configuration', () => {
     });
   });
 
+  it('has no BFD unless it is asked for, and 300 ms x 3 when it is', () => {
+    const withBfd = (bfd: string) => load(minimal.replace('asn: 64512 }]', `asn: 64512, bfd: ${bfd} }]`));
+    expect(load(minimal).routers[0]?.bfd).toBeUndefined();
+    expect(withBfd('{}').routers[0]?.bfd).toEqual({
+      transmitInterval: 300,
+      receiveInterval: 300,
+      detectMultiplier: 3,
+      strict: false,
+    });
+    expect(withBfd('{ transmitInterval: 50ms, strict: true }').routers[0]?.bfd).toMatchObject({
+      transmitInterval: 50,
+      strict: true,
+    });
+    expect(() => withBfd('{ transmitInterval: 5ms }')).toThrow('is too short');
+  });
+
   it('names line, column, value and what is allowed', () => {
     const text = faults(minimal.replace('role: join', 'role: master'));
     expect(text).toContain('speaker.yaml:3:7: role:');

@@ -24,6 +24,27 @@ const vip = z.strictObject({
     ),
 });
 
+const bfd = z.strictObject({
+  transmitInterval: duration({ min: 10, max: 60 * SECOND })
+    .default(300)
+    .describe('Time between our packets; the router may ask for more.'),
+  receiveInterval: duration({ min: 10, max: 60 * SECOND })
+    .default(300)
+    .describe(
+      "Time that is asked of the router between its packets. A silence of so many as the router's multiplier is its death.",
+    ),
+  detectMultiplier: z
+    .int()
+    .min(1)
+    .max(255)
+    .default(3)
+    .describe('How many of our packets may be lost in a row before the router takes this master for dead.'),
+  strict: z
+    .boolean()
+    .default(false)
+    .describe('BGP waits until BFD is Up. Otherwise a router without BFD is taken as it is.'),
+});
+
 const router = z.strictObject({
   address: ipAddress().describe('Address of the router (load balancer) to peer with.'),
   port: port().default(179).describe('TCP port that the router listens on.'),
@@ -40,7 +61,12 @@ const router = z.strictObject({
     .max(254)
     .default(1)
     .describe(
-      'How many hops away the router may be (GTSM, RFC 5082): we send with TTL 255 and accept 256 minus this. 0 turns it off.',
+      'How many hops away the router may be (GTSM, RFC 5082): we send with TTL 255 and accept 256 minus this. 0 turns it off. With more than 1, BFD is multihop too (RFC 5883).',
+    ),
+  bfd: bfd
+    .optional()
+    .describe(
+      'Bidirectional Forwarding Detection with this router (RFC 5880); `{}` is 300 ms x 3. Default: none.',
     ),
 });
 

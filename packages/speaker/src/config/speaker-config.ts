@@ -8,6 +8,15 @@ export interface VipConfig {
   readonly machinePort: number;
 }
 
+/** BFD with a router. Intervals are milliseconds. */
+export interface BfdConfig {
+  readonly transmitInterval: number;
+  readonly receiveInterval: number;
+  readonly detectMultiplier: number;
+  /** BGP waits until BFD is Up. */
+  readonly strict: boolean;
+}
+
 /** A router (load balancer) that the VIPs are advertised to. */
 export interface RouterConfig {
   readonly address: string;
@@ -18,6 +27,7 @@ export interface RouterConfig {
   readonly holdTime: number;
   /** 0: no TTL security. */
   readonly ttlSecurityHops: number;
+  readonly bfd?: BfdConfig | undefined;
 }
 
 /** The speaker's configuration: the file with all defaults filled in. Durations are milliseconds. */

@@ -1,4 +1,5 @@
 import { RouteMonitor } from '@bgp-lb/linux';
+import type { VipConfig } from '../config/speaker-config.ts';
 import type { HostNetwork, Pass } from './host-network.ts';
 
 /** Milliseconds between full passes, which also renew the leases. */
@@ -6,19 +7,25 @@ const FULL_PASS_INTERVAL = 10_000;
 /** Milliseconds that events of the kernel are gathered before a pass. */
 const EVENT_DELAY = 50;
 
+export interface HostKeeperHandlers {
+  /** Told each new reason why the kernel is not as it should be. */
+  readonly failed: (error: unknown) => void;
+  /** Told which VIPs are about to be unbound, while they are still there. */
+  readonly leaving: (vips: readonly VipConfig[]) => void;
+}
+
 /** Runs the passes of a `HostNetwork`: on demand, on events of the kernel, and on a timer. */
 export class HostKeeper {
   readonly #host: HostNetwork;
-  readonly #failed: (error: unknown) => void;
+  readonly #handlers: HostKeeperHandlers;
   #monitor: RouteMonitor | undefined;
   #interval: NodeJS.Timeout | undefined;
   #eventTimer: NodeJS.Timeout | undefined;
   #fault: string | undefined;
 
-  /** @param failed is told each new reason why the kernel is not as it should be */
-  constructor(host: HostNetwork, failed: (error: unknown) => void) {
+  constructor(host: HostNetwork, handlers: HostKeeperHandlers) {
     this.#host = host;
-    this.#failed = failed;
+    this.#handlers = handlers;
   }
 
   /** Why the kernel is not as it should be; `undefined` when it is. */
@@ -32,7 +39,7 @@ export class HostKeeper {
       {
         changed: () => this.#soon(),
         overflow: () => this.#soon(),
-        error: (error) => this.#failed(error),
+        error: (error) => this.#handlers.failed(error),
       },
       ['link', 'address'],
     );
@@ -41,7 +48,7 @@ export class HostKeeper {
 
   /** Makes exactly these VIPs bound. @throws NetlinkError, NftablesError when the kernel refuses */
   setBound(addresses: ReadonlySet<string>): Promise<void> {
-    return this.#watched(this.#host.setBound(addresses));
+    return this.#watched(this.#setBound(addresses));
   }
 
   /** One pass now. @throws NetlinkError, NftablesError when the kernel refuses */
@@ -54,6 +61,11 @@ export class HostKeeper {
     this.#monitor?.close();
     clearInterval(this.#interval);
     clearTimeout(this.#eventTimer);
+  }
+
+  async #setBound(addresses: ReadonlySet<string>): Promise<void> {
+    this.#handlers.leaving(this.#host.found().filter(({ address }) => !addresses.has(address)));
+    await this.#host.setBound(addresses);
   }
 
   #soon(): void {
@@ -71,7 +83,7 @@ export class HostKeeper {
       const fault = error instanceof Error ? error.message : String(error);
       const isNews = fault !== this.#fault;
       this.#fault = fault;
-      if (isNews) this.#failed(error);
+      if (isNews) this.#handlers.failed(error);
       throw error;
     }
   }

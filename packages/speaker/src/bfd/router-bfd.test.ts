@@ -1,0 +1,166 @@
+import { type BfdStateChange, type BfdThreadHandlers, schedulingText } from '@bgp-lb/protocol/node';
+import { describe, expect, it } from 'vitest';
+import type { RouterConfig } from '../config/speaker-config.ts';
+import { RouterBfd } from './router-bfd.ts';
+
+const timing = { transmitInterval: 50, receiveInterval: 60, detectMultiplier: 3 } as const;
+const base = { port: 179, asn: 64512, holdTime: 9_000, ttlSecurityHops: 1 } as const;
+const plain: RouterConfig = { ...base, address: '10.0.0.9' };
+const watched: RouterConfig = { ...base, address: '10.0.0.10', bfd: { ...timing, strict: false } };
+const strict: RouterConfig = {
+  ...base,
+  address: '10.0.0.11',
+  ttlSecurityHops: 3,
+  bfd: { ...timing, strict: true },
+};
+
+const failure: Omit<BfdStateChange, 'id'> = {
+  from: 'Up',
+  to: 'Down',
+  reason: 'detection-expired',
+  isFailure: true,
+  diagnostic: 1,
+  remoteDiagnostic: 0,
+  at: 1_150,
+  lastReceivedAt: 1_000,
+  detectionTime: 150,
+  timerDelay: 0,
+};
+const up = { ...failure, from: 'Init', to: 'Up', reason: 'peer-agrees', isFailure: false } as const;
+const adminDown = { ...failure, reason: 'peer-admin-down', isFailure: false } as const;
+
+/** BFD whose thread is in the hands of the test. */
+function start(routers: readonly RouterConfig[]) {
+  const done: string[] = [];
+  const added: unknown[] = [];
+  let handlers: BfdThreadHandlers | undefined;
+  let clock = 500;
+  const bfd = new RouterBfd({
+    routers,
+    start: (given) => {
+      handlers = given;
+      return {
+        add: (session) => added.push(session),
+        status: () => Promise.reject(new Error('the thread is dead')),
+        stop: async () => {
+          done.push('stop');
+        },
+      };
+    },
+    dead: (router) => done.push(`dead ${router}`),
+    mayConnect: (router, isAllowed) => done.push(`${isAllowed ? 'release' : 'hold'} ${router}`),
+    changed: ({ id, to }, verdict) => done.push(`${id} ${to} ${verdict}`),
+    scheduled: (scheduling) => done.push(schedulingText(scheduling)),
+    failed: (what) => done.push(what),
+    now: () => clock,
+  });
+  return {
+    bfd,
+    added,
+    handlers: () => handlers,
+    change: (router: RouterConfig, change: Omit<BfdStateChange, 'id'>): string[] => {
+      handlers?.changed({ ...change, id: router.address });
+      return done.splice(0);
+    },
+    establish: (router: RouterConfig, at = 500) => {
+      clock = at;
+      bfd.sessionEstablished(router.address);
+    },
+    taken: () => done.splice(0),
+  };
+}
+
+describe('BFD with the routers', () => {
+  it('has no thread while no router asks for it', async () => {
+    const one = start([plain]);
+    expect(one.handlers()).toBeUndefined();
+    expect(one.bfd.state(plain.address)).toBe('off');
+    expect(await one.bfd.status()).toBeUndefined();
+    await one.bfd.stop();
+  });
+
+  it('has one session per router from the start, with the intervals of each', () => {
+    const one = start([plain, watched, strict]);
+    expect(one.added).toEqual([
+      { id: '10.0.0.10', remoteAddress: '10.0.0.10', multihop: false, ...timing },
+      { id: '10.0.0.11', remoteAddress: '10.0.0.11', multihop: true, ...timing },
+    ]);
+    expect([plain, watched].map(({ address }) => one.bfd.state(address))).toEqual(['off', 'Down']);
+    one.change(watched, up);
+    expect(one.bfd.state(watched.address)).toBe('Up');
+  });
+
+  it('ends the BGP session of a router that fell silent', () => {
+    const one = start([watched]);
+    one.change(watched, up);
+    one.establish(watched);
+    expect(one.change(watched, failure)).toEqual(['10.0.0.10 Down death', 'dead 10.0.0.10']);
+  });
+
+  it('leaves the new session of a restarted router alone', () => {
+    const one = start([watched]);
+    one.change(watched, up);
+    one.establish(watched);
+    one.bfd.sessionLost(watched.address);
+    one.establish(watched, 1_100);
+    expect(one.change(watched, failure)).toEqual(['10.0.0.10 Down earlier-life']);
+  });
+
+  it('takes AdminDown of the router for no death, and a router without BFD as it is', () => {
+    const one = start([watched]);
+    one.establish(watched);
+    one.change(watched, up);
+    expect(one.change(watched, adminDown)).toEqual(['10.0.0.10 Down no-failure']);
+    one.bfd.sessionLost(watched.address);
+    expect(one.taken()).toEqual([]);
+  });
+
+  it('says how its thread is scheduled, what it refused, and that a thread that ended is nobody’s death', async () => {
+    const one = start([watched]);
+    one.establish(watched);
+    one.change(watched, up);
+    one.handlers()?.started?.({ policy: 'fifo', value: 10, refusals: [] });
+    one.handlers()?.refused('10.0.0.10', 'port taken');
+    one.handlers()?.failed(new Error('out of memory'));
+    expect(one.taken()).toEqual([
+      'SCHED_FIFO 10',
+      'with 10.0.0.10: port taken',
+      'its thread ended and is started again: out of memory',
+    ]);
+    expect(one.bfd.state(watched.address)).toBe('Down');
+    expect(await one.bfd.status()).toBeUndefined();
+  });
+
+  it('that is stopped ends no session any more', async () => {
+    const one = start([watched]);
+    one.establish(watched);
+    one.change(watched, up);
+    await one.bfd.stop();
+    expect(one.taken()).toEqual(['stop']);
+    expect(one.change(watched, failure)).toEqual(['10.0.0.10 Down death']);
+    one.bfd.sessionLost(watched.address);
+    expect(one.taken()).toEqual([]);
+  });
+});
+
+describe('BGP with a router that is strict', () => {
+  it('waits for BFD, and waits again after its death', () => {
+    const one = start([strict]);
+    expect(one.bfd.isAwaited(strict.address)).toBe(true);
+    expect(one.change(strict, up)).toEqual(['10.0.0.11 Up no-failure', 'release 10.0.0.11']);
+    expect(one.bfd.isAwaited(strict.address)).toBe(false);
+    one.establish(strict);
+    expect(one.change(strict, failure)).toEqual(['10.0.0.11 Down death', 'dead 10.0.0.11']);
+    one.bfd.sessionLost(strict.address);
+    expect(one.taken()).toEqual(['hold 10.0.0.11']);
+  });
+
+  it('stays when the router takes BFD down, and waits for BFD once it has ended', () => {
+    const one = start([strict]);
+    one.change(strict, up);
+    one.establish(strict);
+    expect(one.change(strict, adminDown)).toEqual(['10.0.0.11 Down no-failure']);
+    one.bfd.sessionLost(strict.address);
+    expect(one.taken()).toEqual(['hold 10.0.0.11']);
+  });
+});

@@ -1,0 +1,150 @@
+import type { BfdState } from '@bgp-lb/protocol';
+import {
+  type BfdScheduling,
+  type BfdStateChange,
+  type BfdStatus,
+  type BfdThread,
+  type BfdThreadHandlers,
+  threadClock,
+} from '@bgp-lb/protocol/node';
+import type { RouterConfig } from '../config/speaker-config.ts';
+import { type BfdVerdict, judgeBfdChange } from './router-death.ts';
+
+/** The part of `BfdThread` that is used here. */
+export type BfdSessions = Pick<BfdThread, 'add' | 'status' | 'stop'>;
+
+export interface RouterBfdOptions {
+  readonly routers: readonly RouterConfig[];
+  /** Starts the thread. Called only when some router has BFD. */
+  readonly start: (handlers: BfdThreadHandlers) => BfdSessions;
+  /** The router's host, or the way to it, is dead: its BGP session is to end with Cease/BFD Down (RFC 9384). */
+  readonly dead: (router: string) => void;
+  /** For routers with `strict`: BGP may connect, or not while there is no session (RFC 5882 section 4.3.2). */
+  readonly mayConnect: (router: string, isUp: boolean) => void;
+  readonly changed: (change: BfdStateChange, verdict: BfdVerdict) => void;
+  readonly scheduled: (scheduling: BfdScheduling) => void;
+  /** BFD as a whole, or with one router, does not work. */
+  readonly failed: (what: string) => void;
+  /** Milliseconds by `threadClock`. */
+  readonly now?: () => number;
+}
+
+/** Milliseconds that the thread may take to answer a question. */
+const ANSWER_TIME = 1_000;
+
+/** BFD with the routers that ask for it: one session each from the start, whatever BGP does, and what it says of them. */
+export class RouterBfd {
+  readonly #options: RouterBfdOptions;
+  readonly #routers: ReadonlyMap<string, RouterConfig>;
+  readonly #sessions: BfdSessions | undefined;
+  readonly #states = new Map<string, BfdState>();
+  readonly #establishedAt = new Map<string, number>();
+  readonly #now: () => number;
+  #scheduling: BfdScheduling | undefined;
+  #isStopping = false;
+
+  constructor(options: RouterBfdOptions) {
+    this.#options = options;
+    this.#now = options.now ?? threadClock.now;
+    const withBfd = options.routers.filter(({ bfd }) => bfd !== undefined);
+    this.#routers = new Map(withBfd.map((router) => [router.address, router]));
+    if (withBfd.length === 0) return;
+    this.#sessions = options.start({
+      started: (scheduling) => {
+        this.#scheduling = scheduling;
+        options.scheduled(scheduling);
+      },
+      changed: (change) => this.#changed(change),
+      refused: (router, message) => options.failed(`with ${router}: ${message}`),
+      failed: (error) => this.#lost(error),
+    });
+    for (const { address, ttlSecurityHops, bfd } of withBfd) {
+      this.#states.set(address, 'Down');
+      if (bfd === undefined) continue;
+      const { transmitInterval, receiveInterval, detectMultiplier } = bfd;
+      const timing = { transmitInterval, receiveInterval, detectMultiplier };
+      // Where GTSM expects more than one hop, so does BFD: port 4784 (RFC 5883).
+      this.#sessions.add({
+        id: address,
+        remoteAddress: address,
+        multihop: ttlSecurityHops > 1,
+        ...timing,
+      });
+    }
+  }
+
+  /** How the thread is scheduled; `undefined` until it runs, or without any. */
+  get scheduling(): BfdScheduling | undefined {
+    return this.#scheduling;
+  }
+
+  /** The state of the session with a router; `off` without one. */
+  state(router: string): BfdState | 'off' {
+    return this.#states.get(router) ?? 'off';
+  }
+
+  /** Whether BGP with this router has to wait for BFD now. */
+  isAwaited(router: string): boolean {
+    return this.#routers.get(router)?.bfd?.strict === true && this.state(router) !== 'Up';
+  }
+
+  /** The BGP session with a router came up. */
+  sessionEstablished(router: string): void {
+    this.#establishedAt.set(router, this.#now());
+  }
+
+  /** The BGP session with a router ended. */
+  sessionLost(router: string): void {
+    this.#establishedAt.delete(router);
+    if (this.isAwaited(router) && !this.#isStopping) this.#options.mayConnect(router, false);
+  }
+
+  /** What the thread knows; `undefined` without one, or when it does not answer. */
+  async status(): Promise<BfdStatus | undefined> {
+    if (this.#sessions === undefined) return undefined;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), ANSWER_TIME);
+    });
+    try {
+      return await Promise.race([this.#sessions.status().catch(() => undefined), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * Tells the routers AdminDown and ends the thread: from now on silence is no death. To be called before TCP is
+   * closed. Resolves when they know, or when they would have given up anyhow.
+   */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    await this.#sessions?.stop();
+    for (const router of this.#states.keys()) this.#states.set(router, 'AdminDown');
+  }
+
+  #changed(change: BfdStateChange): void {
+    const { id: router, to } = change;
+    this.#states.set(router, to);
+    const verdict = judgeBfdChange(change, this.#establishedAt.get(router));
+    this.#options.changed(change, verdict);
+    if (this.#isStopping) return;
+    if (verdict === 'death') this.#options.dead(router);
+    this.#gate(router);
+  }
+
+  /** Only where BGP waits for BFD, and where there is no session that would be broken. */
+  #gate(router: string): void {
+    if (this.#routers.get(router)?.bfd?.strict !== true) return;
+    if (this.state(router) === 'Up') this.#options.mayConnect(router, true);
+    else if (!this.#establishedAt.has(router)) this.#options.mayConnect(router, false);
+  }
+
+  /** Nothing is known of the routers any more, which is no failure of theirs. */
+  #lost(error: Error): void {
+    for (const router of this.#states.keys()) this.#states.set(router, 'Down');
+    this.#scheduling = undefined;
+    this.#options.failed(`its thread ended and is started again: ${error.message}`);
+    for (const router of this.#states.keys()) this.#gate(router);
+  }
+}

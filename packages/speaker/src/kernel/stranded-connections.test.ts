@@ -1,0 +1,100 @@
+import type { TcpConnection } from '@bgp-lb/linux';
+import { describe, expect, it } from 'vitest';
+import { type ResetReport, StrandedConnections } from './stranded-connections.ts';
+
+const vip = { address: '10.0.0.100', port: 443, machinePort: 6443 };
+
+function connection(remoteAddress: string, remotePort: number): TcpConnection {
+  return {
+    localAddress: vip.address,
+    localPort: vip.machinePort,
+    remoteAddress,
+    remotePort,
+    state: 'established',
+    identity: { family: 2, octets: new Uint8Array(48) },
+  };
+}
+
+/** A kernel with these connections, of which some end by themselves, and one that appears while the others are reset. */
+function kernel(first: readonly TcpConnection[], options: { gone?: number; late?: TcpConnection } = {}) {
+  let left = [...first];
+  let late = options.late;
+  const asked: string[] = [];
+  const reports: ResetReport[] = [];
+  const failures: unknown[] = [];
+  let isOpen = false;
+  const stranded = new StrandedConnections({
+    open: () => {
+      isOpen = true;
+      return {
+        connections: ({ address, port }) => {
+          asked.push(`${address} ${port}`);
+          return [...left];
+        },
+        destroy: (one) => {
+          left = left.filter((other) => other !== one);
+          if (late !== undefined) left.push(late);
+          late = undefined;
+          return one.remotePort !== options.gone;
+        },
+        close: () => {
+          isOpen = false;
+        },
+      };
+    },
+    reset: (report) => reports.push(report),
+    failed: (error) => failures.push(error),
+  });
+  return { stranded, reports, failures, asked, left: () => left, isOpen: () => isOpen };
+}
+
+describe('the connections of a VIP that leaves', () => {
+  it('are looked for at the port of the machine, reset, counted, and their clients named once', () => {
+    const one = kernel([connection('10.1.0.1', 1), connection('10.1.0.1', 2), connection('10.1.0.2', 1)]);
+    one.stranded.reset([vip]);
+    expect(one.asked[0]).toBe('10.0.0.100 6443');
+    expect(one.reports).toEqual([{ vip: '10.0.0.100', count: 3, clients: ['10.1.0.1', '10.1.0.2'] }]);
+    expect(one.left()).toEqual([]);
+    expect(one.isOpen()).toBe(false);
+  });
+
+  it('are not counted when they ended by themselves', () => {
+    const one = kernel([connection('10.1.0.1', 1), connection('10.1.0.2', 7)], { gone: 7 });
+    one.stranded.reset([vip]);
+    expect(one.reports).toMatchObject([{ count: 1, clients: ['10.1.0.1'] }]);
+  });
+
+  it('are reset with those that come meanwhile', () => {
+    const one = kernel([connection('10.1.0.1', 1)], { late: connection('10.1.0.3', 3) });
+    one.stranded.reset([vip]);
+    expect(one.reports).toMatchObject([{ count: 2 }]);
+    expect(one.left()).toEqual([]);
+  });
+
+  it('are not talked of when there are none', () => {
+    const one = kernel([]);
+    one.stranded.reset([vip]);
+    one.stranded.reset([]);
+    expect(one.reports).toEqual([]);
+  });
+
+  it('are named up to a bound', () => {
+    const one = kernel(Array.from({ length: 100 }, (_, index) => connection(`10.1.0.${index}`, 1)));
+    one.stranded.reset([vip]);
+    expect(one.reports[0]?.count).toBe(100);
+    expect(one.reports[0]?.clients).toHaveLength(16);
+  });
+
+  it('stay when the kernel cannot reset them, which is told and stops nothing', () => {
+    const failures: unknown[] = [];
+    const refusing = new StrandedConnections({
+      open: () => {
+        throw new Error('EOPNOTSUPP');
+      },
+      reset: () => expect.fail('nothing was reset'),
+      failed: (error) => failures.push(error),
+    });
+    refusing.reset([vip]);
+    expect(String(failures[0])).toContain('EOPNOTSUPP');
+  });
+});

@@ -85,6 +85,12 @@ describe('upstreams', () => {
     expect(options(tor, true).options.gracefulRestart?.restarting).toBe(true);
   });
 
+  it('with BFD are not asked to keep what BFD would drop, unless the operator says so', () => {
+    expect(options({ ...tor, bfd: {} }).options.gracefulRestart).toBeUndefined();
+    expect(options({ ...tor, bfd: {}, gracefulRestart: true }).options.gracefulRestart).toBeDefined();
+    expect(options({ ...tor, gracefulRestart: false }).options.gracefulRestart).toBeUndefined();
+  });
+
   it('have their own paths dropped as theirs to keep', () => {
     expect(options(tor).options.retainPaths).toBeUndefined();
   });

@@ -7,7 +7,7 @@ import {
   parseIpAddress,
   parsePrefix,
 } from '@bgp-lb/protocol';
-import type { PeerOptions, PeerRangeOptions, PeerSettings } from '@bgp-lb/protocol/node';
+import type { Peer, PeerOptions, PeerRangeOptions, PeerSettings } from '@bgp-lb/protocol/node';
 import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
 import { masterImportPolicy, upstreamImportPolicy } from '../membership/import-policy.ts';
 
@@ -34,7 +34,8 @@ export function neighborOptions(neighbor: NeighborConfig, context: NeighborConte
   const { name } = neighbor;
   if (neighbor.role === 'upstream') {
     const { address, port, passive } = neighbor;
-    const options = { ...settings(neighbor, address, context), ...upstreamSettings(address, context) };
+    const keeps = neighbor.gracefulRestart ?? neighbor.bfd === false;
+    const options = { ...settings(neighbor, address, context), ...upstreamSettings(address, keeps, context) };
     return { kind: 'peer', options: { ...options, name, address, port, passive } };
   }
   const { range, address, maxSessions } = neighbor;
@@ -85,7 +86,14 @@ function masterSettings(place: string, { config }: NeighborContext): Partial<Pee
   };
 }
 
-function upstreamSettings(address: string, { isRestarting }: NeighborContext): Partial<PeerSettings> {
+function upstreamSettings(
+  address: string,
+  keeps: boolean,
+  { isRestarting }: NeighborContext,
+): Partial<PeerSettings> {
+  if (!keeps) {
+    return { importPolicy: upstreamImportPolicy };
+  }
   return {
     importPolicy: upstreamImportPolicy,
     gracefulRestart: {
@@ -94,6 +102,14 @@ function upstreamSettings(address: string, { isRestarting }: NeighborContext): P
       restarting: isRestarting,
     },
   };
+}
+
+/** Our end of the session's connection, without the port: `undefined` while there is no session. */
+export function localAddressOf(peer: Pick<Peer, 'status'>): string | undefined {
+  const { localAddress: local } = peer.status();
+  const match = /^\[?([0-9a-f.:]+?)\]?:\d+$/.exec(local ?? '');
+  // An IPv6 listener that takes IPv4 too shows the address mapped (RFC 4291 section 2.5.5.2).
+  return match?.[1]?.replace(/^::ffff:(?=\d+\.)/, '');
 }
 
 /** `10.100.0.1/32`: a VIP as the prefix that is advertised for it. */

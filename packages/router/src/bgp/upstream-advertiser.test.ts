@@ -109,6 +109,7 @@ beforeEach(async () => {
     nextHop: 'self',
     ttlSecurityHops: 0,
     holdTime: 9000,
+    bfd: false,
   };
   bgp = routerNeighbors(port, [masters, upstream]);
   advertiser = new UpstreamAdvertiser(bgp);

@@ -10,7 +10,7 @@ import {
 } from '@bgp-lb/protocol';
 import type { Peer } from '@bgp-lb/protocol/node';
 import type { BgpNeighbors } from './bgp-neighbors.ts';
-import { familyOfAddress } from './neighbor-options.ts';
+import { familyOfAddress, localAddressOf } from './neighbor-options.ts';
 import type { RouteAdvertiser } from './route-advertiser.ts';
 
 /** LOCAL_PREF towards an upstream in our own AS (RFC 4271 section 5.1.5 wants one there). */
@@ -54,7 +54,7 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
   /** What the established upstreams have. */
   advertised(): AdvertisedRoute[] {
     return this.#bgp.peers('upstream').flatMap(({ peer }) => {
-      const nextHop = localAddress(peer);
+      const nextHop = localAddressOf(peer);
       return nextHop === undefined
         ? []
         : this.#vipsOf(peer).map((prefix) => ({ neighbor: peer.name, prefix, nextHop }));
@@ -62,7 +62,7 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
   }
 
   #update(peer: Peer): void {
-    const local = localAddress(peer);
+    const local = localAddressOf(peer);
     if (local === undefined) {
       return;
     }
@@ -86,12 +86,4 @@ function attributesFor(peer: Peer, bgp: BgpNeighbors, nextHop: IpAddress): PathA
         asPath: [{ type: SegmentType.AsSequence, asns: [bgp.asn] }],
         nextHop,
       });
-}
-
-/** Our end of the session's connection, without the port: `undefined` while there is no session. */
-function localAddress(peer: Peer): string | undefined {
-  const { localAddress: local } = peer.status();
-  const match = /^\[?([0-9a-f.:]+?)\]?:\d+$/.exec(local ?? '');
-  // An IPv6 listener that takes IPv4 too shows the address mapped (RFC 4291 section 2.5.5.2).
-  return match?.[1]?.replace(/^::ffff:(?=\d+\.)/, '');
 }

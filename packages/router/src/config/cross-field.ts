@@ -11,6 +11,7 @@ export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault
     ...rangeConflicts(config),
     ...familyFaults(config),
     ...asFaults(config),
+    ...bfdFaults(config),
     ...dataPlaneFaults(config),
   ];
 }
@@ -155,6 +156,44 @@ function asFaults({ asn, neighbors }: RouterConfig): CrossFieldFault[] {
             value: neighbor.asn,
             allowed: 'an upstream in another AS (eBGP)',
           },
+        ]
+      : [],
+  );
+}
+
+function bfdFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
+  return neighbors.flatMap((neighbor, i): CrossFieldFault[] => {
+    const { bfd, ttlSecurityHops } = neighbor;
+    if (bfd === false) {
+      return [];
+    }
+    const faults: CrossFieldFault[] = [];
+    if (bfd.strict && neighbor.address === undefined) {
+      faults.push({
+        path: ['neighbors', i, 'bfd', 'strict'],
+        message: 'cannot be had with a range: whoever connects is not known before',
+        value: true,
+        allowed: 'false, or a neighbor with an address',
+      });
+    }
+    if (bfd.multihop === false && ttlSecurityHops > 1) {
+      faults.push({
+        path: ['neighbors', i, 'bfd', 'multihop'],
+        message: `contradicts ttlSecurityHops ${ttlSecurityHops}: one that is not on link cannot send with TTL 255`,
+        value: false,
+        allowed: 'true, or ttlSecurityHops 0 or 1',
+      });
+    }
+    return faults;
+  });
+}
+
+/** What is allowed and yet seldom wanted, one sentence each. */
+export function configWarnings({ neighbors }: RouterConfig): string[] {
+  return neighbors.flatMap((neighbor) =>
+    neighbor.role === 'upstream' && neighbor.bfd !== false && neighbor.gracefulRestart === true
+      ? [
+          `neighbor ${neighbor.name}: graceful restart and BFD together: when this process is killed, BFD drops what graceful restart keeps`,
         ]
       : [],
   );

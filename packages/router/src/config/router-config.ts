@@ -8,6 +8,16 @@ interface VipConfig {
   readonly machinePort: number;
 }
 
+/** BFD with a neighbour. Intervals are milliseconds. */
+export interface BfdConfig {
+  readonly transmitInterval: number;
+  readonly receiveInterval: number;
+  readonly detectMultiplier: number;
+  /** Nothing is done with the neighbour until BFD is Up. */
+  readonly strict: boolean;
+  readonly multihop?: boolean | undefined;
+}
+
 /** What all kinds of neighbours have. */
 interface NeighborBase {
   readonly name: string;
@@ -17,6 +27,7 @@ interface NeighborBase {
   readonly ttlSecurityHops: number;
   /** Milliseconds. */
   readonly holdTime: number;
+  readonly bfd: BfdConfig | false;
 }
 
 /** The masters, by a range or one by one: the VIPs are imported from them. */
@@ -34,6 +45,7 @@ interface UpstreamNeighborConfig extends NeighborBase {
   readonly port: number;
   readonly passive: boolean;
   readonly nextHop: 'self';
+  readonly gracefulRestart?: boolean | undefined;
 }
 
 export type NeighborConfig = MasterNeighborConfig | UpstreamNeighborConfig;

@@ -32,6 +32,35 @@ const vip = z.strictObject({
     .describe('The port of the API servers. The speakers map `port` to it; the router only shows it.'),
 });
 
+const bfd = z.strictObject({
+  transmitInterval: duration({ min: 10, max: 60 * SECOND })
+    .default(300)
+    .describe('Time between our packets; the neighbour may ask for more.'),
+  receiveInterval: duration({ min: 10, max: 60 * SECOND })
+    .default(300)
+    .describe(
+      "Time that is asked of the neighbour between its packets. A silence of so many as the neighbour's multiplier is its death.",
+    ),
+  detectMultiplier: z
+    .int()
+    .min(1)
+    .max(255)
+    .default(3)
+    .describe('How many of our packets may be lost in a row before the neighbour takes us for dead.'),
+  strict: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Nothing is done with the neighbour until BFD is Up; only with `address`. Otherwise one without BFD is taken as it is.',
+    ),
+  multihop: z
+    .boolean()
+    .optional()
+    .describe(
+      'The neighbour is not on link: RFC 5883, port 4784. Default: where `ttlSecurityHops` is more than 1.',
+    ),
+});
+
 const neighborBase = {
   name: z
     .string()
@@ -66,6 +95,12 @@ const masters = z.strictObject({
     .default(1)
     .describe('How many hops away the master may be (GTSM, RFC 5082). 0 turns it off.'),
   maxSessions: z.int().min(1).max(1000).default(16).describe('The most sessions of a range at a time.'),
+  bfd: z
+    .union([z.literal(false), bfd])
+    .prefault({})
+    .describe(
+      'Bidirectional Forwarding Detection (RFC 5880), with the masters that have it too. `false`: none.',
+    ),
 });
 
 const upstream = z.strictObject({
@@ -86,6 +121,16 @@ const upstream = z.strictObject({
     .literal('self')
     .default('self')
     .describe('The next hop of the VIPs that are advertised: this host.'),
+  bfd: z
+    .union([z.literal(false), bfd])
+    .default(false)
+    .describe('Bidirectional Forwarding Detection (RFC 5880) with it; `{}` is 300 ms x 3. Default: none.'),
+  gracefulRestart: z
+    .boolean()
+    .optional()
+    .describe(
+      'It is asked to keep the VIPs while this process restarts (RFC 4724). Default: where there is no BFD, which would drop what this keeps.',
+    ),
 });
 
 const healthCheck = z.strictObject({

@@ -68,6 +68,7 @@ export const masters: NeighborConfig = {
   ttlSecurityHops: 0,
   holdTime: 9000,
   maxSessions: 4,
+  bfd: false,
 };
 
 /** A master's side: a speaker of our AS that connects from its own address. */

@@ -69,6 +69,15 @@ describe('the latch on disk', () => {
     expect(existsSync(path('state/state.json.new'))).toBe(false);
   });
 
+  it('holds again once a machine-id that was not there at start can be read', () => {
+    prove();
+    rmSync(path('machine-id'));
+    const watch = start();
+    expect(watch.observe().proof).toBe('void');
+    writeFileSync(path('machine-id'), 'machine-1\n');
+    expect(watch.observe().proof).toBe('proven');
+  });
+
   it('remembers which VIPs this member has advertised', () => {
     const watch = prove();
     watch.noteAdvertised('10.0.0.100');

@@ -43,7 +43,7 @@ export class BootstrapWatch {
   readonly #file: StateFile;
   readonly #ca: CaCertificate;
   readonly #complain: (message: string) => void;
-  readonly #machineId: string | undefined;
+  #machineId: string | undefined;
   #state: BootstrapState;
   /** Markers taken as proof and not deleted yet: first the latch must be on disk. */
   #served: Marker[] = [];
@@ -57,7 +57,6 @@ export class BootstrapWatch {
     this.#complain = complain;
     this.#file = new StateFile(options.stateDir);
     this.#ca = new CaCertificate(options.caFile);
-    this.#machineId = readMachineId(options.machineIdFile);
     const { state, corrupt } = this.#file.load(new Date().toISOString());
     this.#state = state;
     if (corrupt !== undefined)
@@ -76,6 +75,8 @@ export class BootstrapWatch {
 
   /** Looks at the files and judges. Cheap enough for several times a second: one stat per file while nothing changes. */
   observe(): BootstrapStatus {
+    // It never changes while a machine runs, but on its first boot it may appear after us (machine-id(5)).
+    this.#machineId ??= readMachineId(this.#options.machineIdFile);
     const ca = this.#ca.read();
     this.#missingReads = ca.kind === 'missing' ? this.#missingReads + 1 : 0;
     const before = this.#state;

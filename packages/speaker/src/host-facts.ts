@@ -13,7 +13,7 @@ class HostFactsError extends Error {
 }
 
 /** The address that this host uses towards another one; `undefined` without a route. */
-export function sourceTowards(routes: RouteSocket, address: string): string | undefined {
+export function sourceTowards(routes: Pick<RouteSocket, 'routeTo'>, address: string): string | undefined {
   try {
     return routes.routeTo(address).source;
   } catch (error) {
@@ -22,18 +22,31 @@ export function sourceTowards(routes: RouteSocket, address: string): string | un
   }
 }
 
-/** Milliseconds between looks at a host that has no route to its router yet, and how often. */
-const ROUTE_INTERVAL = 250;
-const ROUTE_ATTEMPTS = 120;
+/** Milliseconds between looks at a host whose network is not complete yet, and how often. */
+const LOOK_INTERVAL = 250;
+const LOOK_ATTEMPTS = 120;
 
 /**
- * Node address and router identifier. Waits half a minute for a route to the first router where the address comes from it:
- * a machine that boots may start its pods before its network is complete.
- * @throws HostFactsError when they can be had neither from the configuration nor from the routes
+ * Node address and router identifier. Waits half a minute for the address, or for a route to the first router where the
+ * address comes from it: a machine that boots may start its pods before its network is complete.
+ * @param attempts how often it looks
+ * @throws HostFactsError when they can be had neither from the configuration nor from the routes, or the configured address
+ *   is that of another machine, whose API server would be taken for ours
  */
-export async function hostFacts(config: SpeakerConfig, routes: RouteSocket): Promise<HostFacts> {
+export async function hostFacts(
+  config: Pick<SpeakerConfig, 'apiServer' | 'routers' | 'routerId' | 'vips'>,
+  routes: Pick<RouteSocket, 'routeTo'>,
+  attempts: number = LOOK_ATTEMPTS,
+): Promise<HostFacts> {
   const router = config.routers[0]?.address ?? '';
-  const nodeAddress = config.apiServer.address ?? (await waitForSource(routes, router));
+  const { address } = config.apiServer;
+  const nodeAddress = await waitFor(
+    attempts,
+    () => (address === undefined ? sourceTowards(routes, router) : ownAddress(routes, address)),
+    address === undefined
+      ? `apiServer.address is not set, and there is no route to the first router ${router} to take it from`
+      : `apiServer.address is ${address}, which is not an address of this host`,
+  );
   if (config.vips.some(({ address }) => address === nodeAddress)) {
     throw new HostFactsError(
       `the source address towards ${router} is the VIP ${nodeAddress}: set apiServer.address`,
@@ -45,15 +58,20 @@ export async function hostFacts(config: SpeakerConfig, routes: RouteSocket): Pro
   return { nodeAddress, routerId };
 }
 
-async function waitForSource(routes: RouteSocket, router: string): Promise<string> {
+function ownAddress(routes: Pick<RouteSocket, 'routeTo'>, address: string): string | undefined {
+  try {
+    return routes.routeTo(address).type === 'local' ? address : undefined;
+  } catch (error) {
+    if (error instanceof NetlinkError) return undefined;
+    throw error;
+  }
+}
+
+async function waitFor(attempts: number, look: () => string | undefined, fault: string): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
-    const source = sourceTowards(routes, router);
-    if (source !== undefined) return source;
-    if (attempt === ROUTE_ATTEMPTS) {
-      throw new HostFactsError(
-        `apiServer.address is not set, and there is no route to the first router ${router} to take it from`,
-      );
-    }
-    await new Promise((resolve) => setTimeout(resolve, ROUTE_INTERVAL));
+    const found = look();
+    if (found !== undefined) return found;
+    if (attempt >= attempts) throw new HostFactsError(fault);
+    await new Promise((resolve) => setTimeout(resolve, LOOK_INTERVAL));
   }
 }

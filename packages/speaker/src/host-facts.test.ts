@@ -1,0 +1,52 @@
+import { RouteSocket } from '@bgp-lb/linux';
+import { afterAll, describe, expect, it } from 'vitest';
+import { hostFacts } from './host-facts.ts';
+
+/** The loopback interface is all that is asked about. */
+const routes = new RouteSocket();
+afterAll(() => routes.close());
+
+function config(address: string): Parameters<typeof hostFacts>[0] {
+  return {
+    apiServer: {
+      address,
+      serverName: 'kubernetes',
+      caFile: '/etc/kubernetes/pki/ca.crt',
+      path: '/readyz',
+      interval: 200,
+      timeout: 1000,
+      rise: 2,
+      fall: 3,
+    },
+    routers: [],
+    routerId: undefined,
+    vips: [{ address: '192.0.2.100', port: 6443, machinePort: 6443 }],
+  };
+}
+
+describe('the node address', () => {
+  it('is the configured one when this host has it', async () => {
+    expect(await hostFacts(config('127.0.0.2'), routes, 1)).toEqual({
+      nodeAddress: '127.0.0.2',
+      routerId: '127.0.0.2',
+    });
+  });
+
+  it('is refused when another machine has it, whose API server would be taken for ours', async () => {
+    await expect(hostFacts(config('192.0.2.1'), routes, 1)).rejects.toThrow(
+      'apiServer.address is 192.0.2.1, which is not an address of this host',
+    );
+  });
+
+  it('is waited for while a machine boots', async () => {
+    let looks = 0;
+    const booting: Pick<RouteSocket, 'routeTo'> = {
+      routeTo: () => {
+        looks += 1;
+        return routes.routeTo(looks < 2 ? '192.0.2.1' : '127.0.0.2');
+      },
+    };
+    const facts = await hostFacts(config('127.0.0.2'), booting, 2);
+    expect(facts.nodeAddress).toBe('127.0.0.2');
+  });
+});

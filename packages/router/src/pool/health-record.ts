@@ -53,8 +53,14 @@ export class HealthRecord {
     return this.#hasPassed ? 'passing' : 'unknown';
   }
 
-  /** True when the last probe was good but more are needed: the next one need not wait for a full interval. */
+  /**
+   * True when the last probe was good but more are needed, and before the first one: the next one need not wait for
+   * a full interval.
+   */
   get isRising(): boolean {
+    if (this.#recent.length === 0 && this.#failure === undefined) {
+      return !this.#hasPassed;
+    }
     return this.#recent.at(-1) === 'good' && (!this.#hasPassed || this.#failure !== undefined);
   }
 
@@ -78,12 +84,12 @@ export class HealthRecord {
     }
   }
 
-  /** Takes the member as passing without a probe: it was in the pool before this process began. */
-  assumePassed(): void {
+  /** Takes the member as passing without a probe: it was in use all the time, or before this process began. */
+  assumePassed(detail: string = 'taken over from before the restart'): void {
     this.#hasPassed = true;
     this.#failure = undefined;
     this.#recent = [];
-    this.#detail = 'taken over from before the restart';
+    this.#detail = detail;
   }
 
   /** Starts the run of failures anew, so that only later probes count. */

@@ -39,6 +39,8 @@ export interface MemberView {
   readonly health: Health;
   /** Empty for an active member about which there is nothing to say. */
   readonly reason: string;
+  /** Monotonic milliseconds since when `reason` holds, where that is worth saying: `BFD down for 12.3 s`. */
+  readonly reasonSince?: number;
   /** Monotonic milliseconds of the last change of `state`. */
   readonly since: number;
 }

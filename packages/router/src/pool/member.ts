@@ -7,6 +7,7 @@ import {
   type MemberView,
   type Verdict,
 } from './member-view.ts';
+import type { Barrier } from './pool-event.ts';
 
 /** A path of a member as the pool holds it. */
 interface HeldPath {
@@ -15,6 +16,27 @@ interface HeldPath {
   readonly isStale: boolean;
   /** Why it is stale, in words. */
   readonly staleReason: string;
+}
+
+/** A member that is used although no session vouches for it at the moment. */
+interface Kept {
+  readonly weight: number;
+  /** Until when (monotonic ms). */
+  readonly until: number;
+  /** Why, in words. */
+  readonly reason: string;
+  /** Why it is out when nobody has claimed it by then, and when its probes fail before. */
+  readonly unclaimed: string;
+  readonly failed: string;
+  /** BFD lost it together with all the others: it may be we who were deaf. */
+  readonly isDoubtful: boolean;
+}
+
+/** A loss by BFD that may yet turn out to be our own deafness. */
+interface Loss {
+  readonly at: number;
+  readonly weight: number;
+  readonly reason: string;
 }
 
 /** What a rule makes of a member: its state, share and the reason. */
@@ -46,13 +68,20 @@ export class Member {
   name: string;
   session = 'Idle';
   path: HeldPath | undefined;
-  /** Weight and deadline (monotonic ms) of a next hop that was found in the kernel and not claimed yet. */
-  adopted: { readonly weight: number; readonly until: number } | undefined;
+  /** What it is used by without a path. */
+  kept: Kept | undefined;
+  /** The last loss by BFD, until it announces itself again. */
+  loss: Loss | undefined;
   readonly health: HealthRecord;
   /** Why there is no path, in words. */
-  absence = 'its speaker has not connected yet';
+  #absence = 'its speaker has not connected yet';
+  /** Since when BFD says that its host is dead (monotonic ms). */
+  #deadSince: number | undefined;
+  readonly #barriers = new Map<Barrier, string>();
   judgement: Judgement = { state: 'out', weight: 0, reason: '' };
   since: number;
+  /** When it was last taken out of use (monotonic ms). */
+  leftAt: number | undefined;
   /** Until then it asked for less (monotonic ms). */
   #lowUntil = Number.NEGATIVE_INFINITY;
 
@@ -65,28 +94,31 @@ export class Member {
 
   /** True for a member whose health may be overruled: it has a session with a path and has passed before. */
   get isCandidate(): boolean {
-    return this.path !== undefined && !this.path.isStale && this.health.hasPassed;
+    const isVouchedFor = this.path !== undefined && !this.path.isStale && this.health.hasPassed;
+    return isVouchedFor && this.#barriers.size === 0;
   }
 
   /** True while nothing but its health vouches for it. */
   get isUnclaimed(): boolean {
-    return this.adopted !== undefined || this.path?.isStale === true;
+    return this.kept !== undefined || this.path?.isStale === true;
   }
 
   /** True when probes through this member are of use. */
   get wantsProbes(): boolean {
-    return this.path !== undefined || this.adopted !== undefined;
+    return this.path !== undefined || this.kept !== undefined;
   }
 
   announce(intent: Intent, why: string, now: number): void {
     if (intent !== 'active') {
       this.#lowUntil = now + RAISE_AFTER;
     }
-    if (this.adopted !== undefined) {
-      // In the pool before the restart and claimed by its speaker: nothing to prove anew.
-      this.health.assumePassed();
-      this.adopted = undefined;
+    if (this.kept !== undefined) {
+      // In use all the time and claimed by its speaker: nothing to prove anew.
+      this.health.assumePassed(this.kept.isDoubtful ? 'in use all the time' : undefined);
+      this.kept = undefined;
     }
+    this.loss = undefined;
+    this.#deadSince = undefined;
     this.path = { intent, why, isStale: false, staleReason: '' };
   }
 
@@ -105,9 +137,81 @@ export class Member {
 
   remove(reason: string): void {
     this.path = undefined;
-    this.adopted = undefined;
-    this.absence = reason;
+    this.kept = undefined;
+    this.#absence = reason;
+    this.#deadSince = undefined;
     this.health.reset();
+  }
+
+  /** Why it has no path, in words. What BFD said of its host is not overruled by how its session ended. */
+  explainAbsence(reason: string): void {
+    if (this.path === undefined && this.#deadSince === undefined) {
+      this.#absence = reason;
+    }
+  }
+
+  /** Its speaker is there, so its host lives. */
+  sessionEstablished(): void {
+    this.#deadSince = undefined;
+    this.explainAbsence('its speaker does not advertise the VIP');
+  }
+
+  /**
+   * BFD says that its host is dead. Without effect on one whose process had died before: that its BFD fell silent
+   * with it says nothing of the host.
+   */
+  loseHost(reason: string, now: number): void {
+    const isWithoutProcess = this.path?.isStale === true || this.kept?.isDoubtful === true;
+    if (isWithoutProcess || (this.path === undefined && this.kept === undefined)) {
+      return;
+    }
+    const { weight } = this.judgement;
+    this.loss = weight > 0 ? { at: now, weight, reason } : undefined;
+    this.remove(reason);
+    this.#deadSince = now;
+  }
+
+  /** Uses it on until `until`, although BFD says that its host is dead. */
+  doubtLoss({ weight, reason }: Loss, until: number): void {
+    this.kept = {
+      weight,
+      until,
+      reason: `${reason}, as all the others at once: probed before that is believed`,
+      unclaimed: reason,
+      failed: reason,
+      isDoubtful: true,
+    };
+  }
+
+  /** It was forwarded to before this process began. */
+  adopt(weight: number, until: number): void {
+    this.kept = {
+      weight,
+      until,
+      reason: 'found in the kernel, waiting for its speaker',
+      unclaimed: 'its speaker did not come back after the restart of the router',
+      failed: 'not claimed after a restart',
+      isDoubtful: false,
+    };
+  }
+
+  /** Ends what is kept for too long. */
+  expire(now: number): void {
+    const { kept } = this;
+    if (kept !== undefined && now >= kept.until) {
+      const deadSince = this.#deadSince;
+      this.remove(kept.unclaimed);
+      this.#deadSince = deadSince;
+    }
+  }
+
+  setBarrier(barrier: Barrier, reason: string | undefined): void {
+    if (reason !== undefined) {
+      this.#barriers.set(barrier, reason);
+    } else if (this.#barriers.delete(barrier) && barrier === 'link') {
+      // Nobody knows what is at the other end of the cable now.
+      this.health.reset();
+    }
   }
 
   probed(verdict: Verdict, detail: string, now: number): void {
@@ -116,23 +220,23 @@ export class Member {
     }
     this.health.report(verdict, detail, now);
     if (this.isUnclaimed && this.health.failuresInARow >= STALE_PROBES) {
-      const before = this.adopted === undefined ? `${this.path?.staleReason}` : 'not claimed after a restart';
+      const before = this.kept?.failed ?? this.path?.staleReason;
       this.remove(`${before}; then ${STALE_PROBES} probes failed: ${detail}`);
     }
   }
 
   /** The member's own state before the rules that compare members; `isOverruled`: the panic rule holds. */
   judge(isOverruled: boolean, eviction: Eviction, now: number): Judgement {
-    const { path, adopted } = this;
-    if (adopted !== undefined) {
-      return {
-        state: 'stale',
-        weight: adopted.weight,
-        reason: 'found in the kernel, waiting for its speaker',
-      };
+    const { path, kept } = this;
+    const noLink = this.#barriers.get('link');
+    if (noLink !== undefined && (path ?? kept) !== undefined) {
+      return out(noLink);
+    }
+    if (kept !== undefined) {
+      return { state: 'stale', weight: kept.weight, reason: kept.reason };
     }
     if (path === undefined) {
-      return out(this.absence);
+      return out(this.#absence);
     }
     if (!this.health.hasPassed) {
       return out(`not passed its health check yet: ${this.health.detail}`);
@@ -140,6 +244,10 @@ export class Member {
     if (path.isStale) {
       const weight = this.health.failure === undefined ? weightOf(path.intent) : LEAST_WEIGHT;
       return { state: 'stale', weight, reason: path.staleReason };
+    }
+    const noBfd = this.#barriers.get('bfd');
+    if (noBfd !== undefined) {
+      return out(noBfd);
     }
     return this.#judgeHealth(path, isOverruled, eviction, now);
   }
@@ -174,8 +282,8 @@ export class Member {
 
   /** When this member's judgement may change by time alone (monotonic ms). */
   deadlines(eviction: Eviction): readonly number[] {
-    if (this.adopted !== undefined) {
-      return [this.adopted.until];
+    if (this.kept !== undefined) {
+      return [this.kept.until];
     }
     if (!this.isCandidate) {
       return [];
@@ -198,6 +306,7 @@ export class Member {
       session: this.session,
       health: this.health.health,
       reason,
+      ...(this.#deadSince !== undefined && weight === 0 && { reasonSince: this.#deadSince }),
       since: this.since,
     };
   }

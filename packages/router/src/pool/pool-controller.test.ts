@@ -55,7 +55,7 @@ describe('the pool controller', () => {
     announce(V4, '10.0.0.11');
     const probed = log.indexOf('probed 10.0.0.11');
     expect(probed).toBeGreaterThanOrEqual(0);
-    expect(probed).toBeLessThan(log.indexOf(`targets ${V4} 10.0.0.11/normal`));
+    expect(probed).toBeLessThan(log.indexOf(`targets ${V4} 10.0.0.11/rising`));
   });
 
   it('changes the kernel when the initial hold is over, by its own timer', () => {

@@ -1,5 +1,14 @@
 import type { Intent, Verdict, WeightedNextHop } from './member-view.ts';
 
+/** A member whose host is dead, and by what that was seen: `BFD down`. */
+export interface LostMember {
+  readonly nextHop: string;
+  readonly reason: string;
+}
+
+/** `link`: the interface towards the member has no carrier. `bfd`: the operator wants BFD Up first (strict). */
+export type Barrier = 'link' | 'bfd';
+
 /** Everything that a pool reacts to. Members are known by their next hop, an address in canonical text. */
 export type PoolEvent =
   /** The session to the member's speaker changed state. `reason` in words when it went down. */
@@ -22,6 +31,18 @@ export type PoolEvent =
   | { readonly type: 'stale'; readonly nextHop: string; readonly reason: string }
   /** The path is gone: withdrawn, or lost with its session. */
   | { readonly type: 'withdrawn'; readonly nextHop: string; readonly reason: string }
+  /**
+   * BFD says that the hosts of these members are dead: all that it said in one turn of the event loop, so that they
+   * are judged together. `window`: how far apart in ms the detection of one and the same event may be.
+   */
+  | { readonly type: 'lost'; readonly members: readonly LostMember[]; readonly window: number }
+  /** Something besides path and health that a member needs is missing (`reason` in words), or is there again. */
+  | {
+      readonly type: 'barrier';
+      readonly nextHop: string;
+      readonly barrier: Barrier;
+      readonly reason: string | undefined;
+    }
   /** The speaker has told all it has (End-of-RIB, RFC 4724 section 2): what it has not claimed by now is not its. */
   | { readonly type: 'complete'; readonly nextHop: string }
   /** The data plane was found forwarding to these members, from before this process began. */

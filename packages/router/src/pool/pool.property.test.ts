@@ -25,6 +25,12 @@ const event: fc.Arbitrary<PoolEvent> = fc.oneof(
   fc.record({ type: fc.constant('stale' as const), nextHop, reason: fc.constant('closed') }),
   fc.record({ type: fc.constant('withdrawn' as const), nextHop, reason: fc.constant('hold timer expired') }),
   fc.record({ type: fc.constant('complete' as const), nextHop }),
+  fc.record({
+    type: fc.constant('barrier' as const),
+    nextHop,
+    barrier: fc.constantFrom('link' as const, 'bfd' as const),
+    reason: fc.constantFrom('no carrier on eth0', undefined),
+  }),
   {
     arbitrary: fc.record({
       type: fc.constant('probed' as const),
@@ -35,6 +41,16 @@ const event: fc.Arbitrary<PoolEvent> = fc.oneof(
     weight: 8,
   },
   fc.constant<PoolEvent>({ type: 'tick' }),
+);
+/** Together with the others' loss: the last ones are kept in doubt, which the first property does not know of. */
+const lossOfOne: fc.Arbitrary<PoolEvent> = nextHop.map((lost) => ({
+  type: 'lost',
+  members: [{ nextHop: lost, reason: 'BFD down' }],
+  window: 900,
+}));
+const withLosses = fc.array(
+  fc.tuple(fc.oneof({ arbitrary: event, weight: 9 }, lossOfOne), fc.integer({ min: 0, max: 5000 })),
+  { maxLength: 200 },
 );
 const history = fc.array(fc.tuple(event, fc.integer({ min: 0, max: 5000 })), { maxLength: 200 });
 
@@ -97,7 +113,7 @@ it('never uses a member that withdrew, lost its session for good, never passed, 
 
 it('says of every member in the pool that it is in, and gives every other one a reason', () => {
   fc.assert(
-    fc.property(history, (events) => {
+    fc.property(withLosses, (events) => {
       const pool = new Pool('vip', settings);
       let now = 0;
       for (const [next, elapsed] of events) {
@@ -116,7 +132,7 @@ it('says of every member in the pool that it is in, and gives every other one a 
 
 it('is never empty while a member that serves well stays', () => {
   fc.assert(
-    fc.property(history, (events) => {
+    fc.property(withLosses, (events) => {
       const pool = new Pool('vip', settings);
       pool.handle({ type: 'announced', nextHop: 'z', name: 'z', intent: 'active' }, 0);
       pool.handle({ type: 'probed', nextHop: 'z', verdict: 'good', detail: '' }, 0);

@@ -18,6 +18,10 @@ export interface PoolSettings {
   readonly expected: readonly string[];
 }
 
+/** How long a pool that BFD has emptied at one stroke is kept, while its members are probed (ms). */
+const DOUBT = 2000;
+/** Who was in the pool this long before it became empty is waited for by the initial hold (ms). */
+const KNOWN_FROM = 60_000;
 /** Members without session and path are forgotten after this time. */
 const FORGET_AFTER = 24 * 3600 * 1000;
 /** The most members that one pool remembers; beyond it those longest out are forgotten first. */
@@ -47,6 +51,12 @@ export class Pool {
     return this.#wakeAt;
   }
 
+  /** All that are in use are so only because it may be we who were deaf: no reason to draw traffic here. */
+  get isDoubtful(): boolean {
+    const inUse = [...this.#members.values()].filter(({ judgement }) => judgement.weight > 0);
+    return inUse.length > 0 && inUse.every(({ kept }) => kept?.isDoubtful === true);
+  }
+
   /** The members in the pool, in a stable order. */
   nextHops(): WeightedNextHop[] {
     return this.#sorted()
@@ -73,9 +83,7 @@ export class Pool {
   handle(event: PoolEvent, now: number): Transition[] {
     this.#apply(event, now);
     for (const member of this.#members.values()) {
-      if (member.adopted !== undefined && now >= member.adopted.until) {
-        member.remove('its speaker did not come back after the restart of the router');
-      }
+      member.expire(now);
     }
     this.#forget(now);
     return this.#evaluate(now);
@@ -95,13 +103,18 @@ export class Pool {
       case 'withdrawn':
         this.#members.get(event.nextHop)?.remove(event.reason);
         return;
+      case 'lost':
+        this.#applyLost(event, now);
+        return;
+      case 'barrier':
+        this.#members.get(event.nextHop)?.setBarrier(event.barrier, event.reason);
+        return;
       case 'complete':
         this.#applyComplete(event.nextHop);
         return;
       case 'adopted':
         for (const { nextHop, weight } of event.members) {
-          const member = this.#member(nextHop, nextHop, now);
-          member.adopted = { weight, until: now + this.#settings.staleTime };
+          this.#member(nextHop, nextHop, now).adopt(weight, now + this.#settings.staleTime);
         }
         return;
       case 'probed':
@@ -116,16 +129,34 @@ export class Pool {
   #applySession(event: Extract<PoolEvent, { type: 'session' }>, now: number): void {
     const member = this.#member(event.nextHop, event.name, now);
     member.session = event.session;
-    if (event.session === 'Established' && member.path === undefined) {
-      member.absence = 'its speaker does not advertise the VIP';
-    } else if (event.reason !== undefined && member.path === undefined) {
-      member.absence = event.reason;
+    if (event.session === 'Established') {
+      member.sessionEstablished();
+    } else if (event.reason !== undefined) {
+      member.explainAbsence(event.reason);
+    }
+  }
+
+  /**
+   * A host that BFD says is dead is out at once. But when BFD has lost the last one of all that were in use, and all
+   * of them within one detection time, it is more likely we who were deaf: they are kept for a moment and probed.
+   */
+  #applyLost({ members, window }: Extract<PoolEvent, { type: 'lost' }>, now: number): void {
+    for (const { nextHop, reason } of members) {
+      this.#members.get(nextHop)?.loseHost(reason, now);
+    }
+    const all = [...this.#members.values()];
+    const isEmptied = !all.some((member) => member.judgement.weight > 0 && member.wantsProbes);
+    for (const member of isEmptied ? all : []) {
+      if (member.loss !== undefined && now - member.loss.at <= window) {
+        member.doubtLoss(member.loss, now + DOUBT);
+        member.loss = undefined;
+      }
     }
   }
 
   #applyComplete(nextHop: string): void {
     const member = this.#members.get(nextHop);
-    if (member?.adopted !== undefined) {
+    if (member?.kept !== undefined) {
       member.remove('its speaker does not advertise the VIP');
     }
   }
@@ -175,19 +206,33 @@ export class Pool {
       this.#holdUntil = undefined;
       return false;
     }
-    // Adopted members are in the kernel already: to leave them out would be the gap that the hold is no excuse for.
-    if (eligible.some((nextHop) => this.#members.get(nextHop)?.adopted !== undefined)) {
+    // Kept members are in the kernel already: to leave them out would be the gap that the hold is no excuse for.
+    if (eligible.some((nextHop) => this.#members.get(nextHop)?.kept !== undefined)) {
       this.#holdUntil = undefined;
       return false;
     }
-    const { expected, initialHold } = this.#settings;
-    const allThere = expected.length > 0 && expected.every((nextHop) => eligible.includes(nextHop));
+    const { initialHold } = this.#settings;
+    const known = this.#known();
+    const allThere = known.length > 0 && known.every((nextHop) => eligible.includes(nextHop));
     this.#holdUntil ??= now + initialHold;
     if (allThere || now >= this.#holdUntil) {
       this.#holdUntil = undefined;
       return false;
     }
     return true;
+  }
+
+  /** Who is to be there: who is configured, or else who was in use before the pool became empty. */
+  #known(): readonly string[] {
+    const { expected } = this.#settings;
+    if (expected.length > 0) {
+      return expected;
+    }
+    const left = [...this.#members.values()].flatMap(({ nextHop, leftAt }) =>
+      leftAt === undefined ? [] : [{ nextHop, leftAt }],
+    );
+    const emptiedAt = Math.max(...left.map(({ leftAt }) => leftAt));
+    return left.filter(({ leftAt }) => leftAt >= emptiedAt - KNOWN_FROM).map(({ nextHop }) => nextHop);
   }
 
   #nextDeadline(members: readonly Member[], now: number): number | undefined {
@@ -233,6 +278,9 @@ function settle(member: Member, next: Member['judgement'], now: number): Transit
   }
   if (before.state !== next.state) {
     member.since = now;
+  }
+  if (before.weight > 0 && next.weight === 0) {
+    member.leftAt = now;
   }
   return {
     member: member.name,

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { Bench, running } from './testing/pool-bench.ts';
+
+const lost = (nextHops: readonly string[], window = 900) =>
+  ({
+    type: 'lost',
+    members: nextHops.map((nextHop) => ({ nextHop, reason: 'BFD down' })),
+    window,
+  }) as const;
+const link = (nextHop: string, reason?: string) =>
+  ({ type: 'barrier', nextHop, barrier: 'link', reason }) as const;
+const session = (nextHop: string, state: string, reason?: string) =>
+  ({
+    type: 'session',
+    nextHop,
+    name: nextHop,
+    session: state,
+    ...(reason !== undefined && { reason }),
+  }) as const;
+
+describe('a member whose host BFD says is dead', () => {
+  it('is out at once, with its path', () => {
+    const bench = running('a', 'b').send(lost(['a']));
+    expect(bench.weights()).toEqual({ b: 256 });
+    expect(bench.pool.probes().map(({ nextHop }) => nextHop)).toEqual(['b']);
+  });
+
+  it('says since when, whatever its session says of its own end', () => {
+    const bench = running('a', 'b').send(lost(['a']));
+    const since = bench.now;
+    bench.wait(500).send(session('a', 'Idle', 'NOTIFICATION sent: Cease/BFD Down'));
+    bench.send({ type: 'withdrawn', nextHop: 'c', reason: 'unknown' });
+    expect(bench.state('a')).toBe('out: BFD down');
+    expect(bench.pool.members()[0]).toMatchObject({ reasonSince: since });
+  });
+
+  it('must prove itself anew when it comes back', () => {
+    const bench = running('a', 'b')
+      .send(lost(['a']))
+      .wait(5000)
+      .announce('a');
+    expect(bench.weights()).toEqual({ b: 256 });
+    expect(bench.pool.members()[0]?.reasonSince).toBeUndefined();
+    expect(bench.probe('a', 'good', 2).weights()).toEqual({ a: 256, b: 256 });
+  });
+
+  it('stays when its process had died before: BFD fell silent with it', () => {
+    const bench = running('a', 'b').send({ type: 'stale', nextHop: 'a', reason: 'TCP closed' });
+    expect(bench.send(lost(['a'])).state('a')).toBe('stale: TCP closed');
+  });
+
+  it('that is not in use changes nothing', () => {
+    const bench = running('a', 'b')
+      .announce('c')
+      .send(lost(['c', 'unknown']));
+    expect(bench.weights()).toEqual({ a: 256, b: 256 });
+    expect(bench.state('c')).toBe('out: BFD down');
+  });
+
+  it('is out although it was found in the kernel and not claimed yet', () => {
+    const members = ['a', 'b'].map((nextHop) => ({ nextHop, weight: 256 }));
+    const bench = new Bench().send({ type: 'adopted', members }).send(lost(['a']));
+    expect(bench.weights()).toEqual({ b: 256 });
+  });
+});
+
+describe('a pool that BFD empties', () => {
+  it.each([
+    ['in one turn', 0],
+    ['one after the other within the window', 300],
+  ])('%s is kept for 2 s, in doubt, and probed fast', (_, apart) => {
+    const bench = running('a', 'b', 'c');
+    if (apart === 0) {
+      bench.send(lost(['a', 'b', 'c']));
+    } else {
+      for (const member of ['a', 'b', 'c']) {
+        bench.send(lost([member])).wait(apart);
+      }
+      bench.wait(-apart);
+    }
+    expect(bench.weights()).toEqual({ a: 256, b: 256, c: 256 });
+    expect(bench.pool.isDoubtful).toBe(true);
+    expect(bench.state('a')).toBe(
+      'stale: BFD down, as all the others at once: probed before that is believed',
+    );
+    expect(bench.pool.probes().map(({ urgency }) => urgency)).toEqual([
+      'unclaimed',
+      'unclaimed',
+      'unclaimed',
+    ]);
+    expect(bench.wait(1999 - apart).weights()).toEqual({ a: 256, b: 256, c: 256 });
+    expect(bench.wait(1 + apart).weights()).toEqual({});
+    expect(bench.state('a')).toBe('out: BFD down');
+    expect(bench.pool.members()[0]?.reasonSince).toBeDefined();
+    expect(bench.pool.isDoubtful).toBe(false);
+  });
+
+  it('keeps only those that were lost together', () => {
+    const bench = running('a', 'b', 'c')
+      .send(lost(['a']))
+      .wait(901)
+      .send(lost(['b', 'c']));
+    expect(bench.weights()).toEqual({ b: 256, c: 256 });
+  });
+
+  it('keeps the weight of a member that was draining', () => {
+    const bench = running('a', 'b')
+      .announce('a', 'draining')
+      .send(lost(['a', 'b']));
+    expect(bench.weights()).toEqual({ a: 1, b: 256 });
+  });
+
+  it('keeps a member that its speaker claims, without a gap', () => {
+    const bench = running('a', 'b')
+      .send(lost(['a', 'b']))
+      .wait(500)
+      .announce('a');
+    expect(bench.state('a')).toBe('active: ');
+    expect(bench.pool.isDoubtful).toBe(false);
+    expect(bench.wait(2000).weights()).toEqual({ a: 256 });
+  });
+
+  it('gives up a member whose probes fail', () => {
+    const bench = running('a', 'b')
+      .send(lost(['a', 'b']))
+      .probe('a', 'unreachable', 2);
+    expect(bench.weights()).toEqual({ b: 256 });
+    expect(bench.state('a')).toBe('out: BFD down; then 2 probes failed: unreachable');
+  });
+
+  it('is kept no longer when BFD says it twice', () => {
+    const bench = running('a')
+      .send(lost(['a']))
+      .wait(1500)
+      .send(lost(['a']))
+      .wait(500);
+    expect(bench.weights()).toEqual({});
+  });
+
+  it('is not in doubt as long as one member stays', () => {
+    const bench = running('a', 'b').send(lost(['a']));
+    expect(bench.pool.isDoubtful).toBe(false);
+  });
+});
+
+describe('a member behind a link without carrier', () => {
+  it('is out at once, with the reason', () => {
+    const bench = running('a', 'b').send(link('a', 'no carrier on eth0'));
+    expect(bench.weights()).toEqual({ b: 256 });
+    expect(bench.state('a')).toBe('out: no carrier on eth0');
+  });
+
+  it('counts neither as good nor as bad for the panic threshold', () => {
+    const bench = running('a', 'b', 'c').send(link('a', 'no carrier')).send(link('b', 'no carrier'));
+    bench.probe('c', 'refused', 3);
+    expect(bench.weights()).toEqual({});
+  });
+
+  it('is probed fast when the link is back, and in again when it has passed anew', () => {
+    const bench = running('a', 'b').send(link('a', 'no carrier on eth0')).probe('a', 'unreachable', 3);
+    bench.send(link('a'));
+    expect(bench.pool.probes()[0]).toEqual({ nextHop: 'a', urgency: 'rising' });
+    expect(bench.probe('a', 'good', 1).weights()).toEqual({ b: 256 });
+    expect(bench.probe('a', 'good', 1).weights()).toEqual({ a: 256, b: 256 });
+  });
+
+  it('is out even while its session is lost or while it is in doubt', () => {
+    const bench = running('a', 'b').send(link('a', 'no carrier')).send(link('b', 'no carrier'));
+    expect(bench.send(lost(['a', 'b'])).weights()).toEqual({});
+  });
+
+  it('comes back without the initial hold once all that were there before are good again', () => {
+    const bench = running('a', 'b').send(link('a', 'no carrier')).send(link('b', 'no carrier')).wait(300);
+    bench.send(link('a')).send(link('b')).probe('a', 'good', 2);
+    expect(bench.weights()).toEqual({});
+    expect(bench.probe('b', 'good', 2).weights()).toEqual({ a: 256, b: 256 });
+  });
+
+  it('waits for the others no longer than the initial hold', () => {
+    const bench = running('a', 'b').send(link('a', 'no carrier')).send(link('b', 'no carrier'));
+    expect(bench.send(link('a')).probe('a', 'good', 2).wait(2000).weights()).toEqual({ a: 256 });
+  });
+});
+
+describe('a member that must have BFD', () => {
+  const bfd = (reason?: string) => ({ type: 'barrier', nextHop: 'a', barrier: 'bfd', reason }) as const;
+
+  it('is out until BFD is Up', () => {
+    const bench = running('b').send(session('a', 'Idle')).send(bfd('BFD is not Up (strict)'));
+    bench.announce('a').probe('a', 'good', 2);
+    expect(bench.state('a')).toBe('out: BFD is not Up (strict)');
+    expect(bench.send(bfd()).weights()).toEqual({ a: 256, b: 256 });
+  });
+
+  it('stays when it was found in the kernel, or its process died', () => {
+    const bench = new Bench().send({ type: 'adopted', members: [{ nextHop: 'a', weight: 256 }] });
+    expect(bench.send(bfd('BFD is not Up (strict)')).weights()).toEqual({ a: 256 });
+  });
+});

@@ -1,0 +1,70 @@
+import type { Verdict } from '../member-view.ts';
+import { Pool, type PoolSettings } from '../pool.ts';
+import type { PoolEvent } from '../pool-event.ts';
+
+const settings: PoolSettings = {
+  rise: 2,
+  fall: 3,
+  panicThreshold: 0.5,
+  evictAfter: 15_000,
+  staleTime: 60_000,
+  initialHold: 2000,
+  expected: [],
+};
+
+/** A pool with its own clock, driven by words. */
+export class Bench {
+  now = 1000;
+  readonly pool: Pool;
+
+  constructor(changed: Partial<PoolSettings> = {}) {
+    this.pool = new Pool('10.100.0.1/32', { ...settings, ...changed });
+  }
+
+  send(event: PoolEvent): this {
+    this.pool.handle(event, this.now);
+    return this;
+  }
+
+  /** Moves time on, with a tick at every deadline on the way. */
+  wait(ms: number): this {
+    const end = this.now + ms;
+    while (this.pool.wakeAt !== undefined && this.pool.wakeAt <= end) {
+      this.now = this.pool.wakeAt;
+      this.send({ type: 'tick' });
+    }
+    this.now = end;
+    return this.send({ type: 'tick' });
+  }
+
+  announce(nextHop: string, intent: 'active' | 'last-resort' | 'draining' = 'active'): this {
+    this.send({ type: 'session', nextHop, name: nextHop, session: 'Established' });
+    return this.send({ type: 'announced', nextHop, name: nextHop, intent });
+  }
+
+  probe(nextHop: string, verdict: Verdict, times: number): this {
+    for (let i = 0; i < times; i++) {
+      this.send({ type: 'probed', nextHop, verdict, detail: verdict });
+    }
+    return this;
+  }
+
+  /** `{a: 256, b: 1}`: the weights of those in the pool. */
+  weights(): Record<string, number> {
+    return Object.fromEntries(this.pool.nextHops().map(({ nextHop, weight }) => [nextHop, weight]));
+  }
+
+  state(nextHop: string): string {
+    const member = this.pool.members().find((view) => view.nextHop === nextHop);
+    return `${member?.state}: ${member?.reason}`;
+  }
+}
+
+/** Members that have passed and the initial hold over. */
+export function running(...members: string[]): Bench {
+  const bench = new Bench();
+  for (const member of members) {
+    bench.announce(member).probe(member, 'good', 2);
+  }
+  return bench.wait(2000);
+}

@@ -7,6 +7,7 @@ export type { ChangeAction, ChangeKind, KernelChange } from './kernel-change.ts'
 export type { Ipv4Conf, Ipv4ConfName, Link, OperState } from './link.ts';
 export type { Neighbour, NeighbourState } from './neighbour.ts';
 export { NetlinkError, NetlinkFormatError } from './netlink-error.ts';
+export type { NetlinkMonitorOptions } from './netlink-monitor.ts';
 export type {
   Nexthop,
   NexthopGroupSetting,
@@ -20,6 +21,7 @@ export type { NftCommand, NftFamily, NftObject } from './nftables.ts';
 export { Nftables } from './nftables.ts';
 export type { NftablesFailure } from './nftables-error.ts';
 export { NftablesError } from './nftables-error.ts';
+export { NftablesMonitor, type NftablesMonitorHandlers } from './nftables-monitor.ts';
 export type {
   Route,
   RouteDecision,
@@ -30,7 +32,7 @@ export type {
   RouteType,
 } from './route.ts';
 export { RouteProtocol, RouteTable } from './route.ts';
-export type { RouteMonitorHandlers, RouteMonitorOptions } from './route-monitor.ts';
+export type { RouteMonitorHandlers } from './route-monitor.ts';
 export { RouteMonitor } from './route-monitor.ts';
 export { RouteSocket } from './route-socket.ts';
 export type { MarkRule, Rule, RuleAction } from './rule.ts';

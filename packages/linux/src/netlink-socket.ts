@@ -38,16 +38,17 @@ const receiveBufferLength = 128 * 1024;
 const errorText = 1;
 
 /** NETLINK_*: what the kernel's end of a netlink socket is (include/uapi/linux/netlink.h). */
-export const NetlinkProtocol = { Route: 0, SocketDiagnostics: 4 } as const;
+export const NetlinkProtocol = { Route: 0, SocketDiagnostics: 4, Netfilter: 12 } as const;
 
-/**
- * Opens a NETLINK_ROUTE socket bound to its own port and connected to the kernel: a connected netlink socket
- * refuses messages of other processes.
- */
-export function openNetlinkRoute(options: { readonly nonBlocking: boolean }): number {
-  return openNetlink(NetlinkProtocol.Route, options);
+/** A socket that does not block, for notifications. @returns the file descriptor. @throws SystemCallError */
+export function openMonitoredNetlink(protocol: number): number {
+  return openNetlink(protocol, { nonBlocking: true });
 }
 
+/**
+ * A socket bound to its own port and connected to the kernel: a connected netlink socket refuses messages of other
+ * processes.
+ */
 function openNetlink(protocol: number, options: { readonly nonBlocking: boolean }): number {
   const type = SocketType.Raw | SocketType.CloseOnExec | (options.nonBlocking ? SocketType.NonBlocking : 0);
   const fd = socket(Domain.Netlink, type, protocol);

@@ -1,10 +1,7 @@
 /** Notifications of the kernel about links, addresses, routes, rules and next hops, in the event loop. */
-import { Socket } from 'node:net';
 import { type ChangeKind, type KernelChange, notificationGroups, parseChange } from './kernel-change.ts';
-import { type NetlinkMessage, parseMessages } from './netlink-message.ts';
-import { openNetlinkRoute } from './netlink-socket.ts';
-import { closeOnExec, Domain, Level, NetlinkOption, SocketOption, SocketType } from './socket-constants.ts';
-import { close, duplicateOnto, setSocketOption, socketPair } from './syscalls.ts';
+import { NetlinkMonitor, type NetlinkMonitorOptions } from './netlink-monitor.ts';
+import { NetlinkProtocol } from './netlink-socket.ts';
 
 /** Who is told. What a handler throws is given to `error`; nothing is thrown into the event loop. */
 export interface RouteMonitorHandlers {
@@ -16,35 +13,11 @@ export interface RouteMonitorHandlers {
   error(error: Error): void;
 }
 
-/** Sizes and times of a monitor. */
-export interface RouteMonitorOptions {
-  /** Octets of notifications that the kernel keeps for us; default 4 MiB. */
-  readonly receiveBuffer?: number;
-  /** Least time in ms between two openings of the socket; default 100. A flood costs so many resyncs at most. */
-  readonly reopenDelay?: number;
-}
-
 const everyKind: readonly ChangeKind[] = ['link', 'address', 'route', 'nexthop', 'rule'];
-const defaultReceiveBuffer = 4 * 1024 * 1024;
-const defaultReopenDelay = 100;
-const retryDelay = 1000;
 
-/**
- * Listens to the kernel. Node takes no netlink descriptor, but it does take one end of a socket pair; dup3(2) then
- * puts the netlink socket under the same number, before the first read. One read is one datagram.
- *
- * When notifications come faster than they are read, the kernel drops some and says ENOBUFS: the socket is opened
- * again, and `overflow` called.
- */
+/** Listens to NETLINK_ROUTE. */
 export class RouteMonitor {
-  readonly #handlers: RouteMonitorHandlers;
-  readonly #groups: readonly number[];
-  readonly #receiveBuffer: number;
-  readonly #reopenDelay: number;
-  #socket: Socket | undefined;
-  #openedAt = 0;
-  #reopening: NodeJS.Timeout | undefined;
-  #isClosed = false;
+  readonly #monitor: NetlinkMonitor;
 
   /**
    * Listens from the moment it is made.
@@ -54,132 +27,31 @@ export class RouteMonitor {
   constructor(
     handlers: RouteMonitorHandlers,
     kinds: readonly ChangeKind[] = everyKind,
-    options: RouteMonitorOptions = {},
+    options: NetlinkMonitorOptions = {},
   ) {
-    this.#handlers = handlers;
-    this.#groups = kinds.flatMap((kind) => notificationGroups[kind]);
-    this.#receiveBuffer = options.receiveBuffer ?? defaultReceiveBuffer;
-    this.#reopenDelay = options.reopenDelay ?? defaultReopenDelay;
-    this.#open();
+    const groups = kinds.flatMap((kind) => notificationGroups[kind]);
+    this.#monitor = new NetlinkMonitor(
+      NetlinkProtocol.Route,
+      groups,
+      {
+        message(message) {
+          const change = parseChange(message);
+          if (change !== undefined) handlers.changed(change.kind, change);
+        },
+        overflow: () => handlers.overflow(),
+        error: (error) => handlers.error(error),
+      },
+      options,
+    );
   }
 
   /** Stops listening; no handler is called any more. */
   close(): void {
-    this.#isClosed = true;
-    clearTimeout(this.#reopening);
-    this.#socket?.destroy();
-    this.#socket = undefined;
+    this.#monitor.close();
   }
 
   /** For `using`. */
   [Symbol.dispose](): void {
     this.close();
-  }
-
-  #open(): void {
-    const socket = openMonitorSocket(this.#groups, this.#receiveBuffer);
-    this.#openedAt = performance.now();
-    this.#socket = socket;
-    socket.on('data', (datagram: Buffer) => this.#take(datagram));
-    socket.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOBUFS') this.#report(error);
-    });
-    socket.once('close', () => this.#lost(socket));
-  }
-
-  /** The socket is gone, by ENOBUFS as a rule: Node closes a stream on any error. */
-  #lost(socket: Socket): void {
-    if (this.#isClosed || this.#socket !== socket) return;
-    this.#socket = undefined;
-    const wait = this.#openedAt + this.#reopenDelay - performance.now();
-    if (wait <= 0) this.#reopen();
-    else this.#reopenIn(wait);
-  }
-
-  #reopenIn(delay: number): void {
-    this.#reopening = setTimeout(() => this.#reopen(), delay);
-  }
-
-  #reopen(): void {
-    if (this.#isClosed) return;
-    try {
-      this.#open();
-    } catch (error) {
-      this.#report(error);
-      if (!this.#isClosed) this.#reopenIn(retryDelay);
-      return;
-    }
-    this.#guarded(() => this.#handlers.overflow());
-  }
-
-  #take(datagram: Uint8Array): void {
-    this.#guarded(() => {
-      for (const message of parseMessages(datagram)) this.#tell(message);
-    });
-  }
-
-  #tell(message: NetlinkMessage): void {
-    this.#guarded(() => {
-      const change = parseChange(message);
-      if (change !== undefined && !this.#isClosed) this.#handlers.changed(change.kind, change);
-    });
-  }
-
-  #guarded(run: () => void): void {
-    try {
-      run();
-    } catch (error) {
-      this.#report(error);
-    }
-  }
-
-  #report(error: unknown): void {
-    if (this.#isClosed) return;
-    try {
-      this.#handlers.error(error instanceof Error ? error : new Error(String(error)));
-    } catch (thrown) {
-      // The one who is told of errors failed: a warning is all that is left.
-      process.emitWarning(thrown instanceof Error ? thrown : String(thrown));
-    }
-  }
-}
-
-function openMonitorSocket(groups: readonly number[], receiveBuffer: number): Socket {
-  const netlink = openNetlinkRoute({ nonBlocking: true });
-  try {
-    setReceiveBuffer(netlink, receiveBuffer);
-    for (const group of groups) {
-      setSocketOption(netlink, Level.Netlink, NetlinkOption.AddMembership, group, 'NETLINK_ADD_MEMBERSHIP');
-    }
-    return asStream(netlink);
-  } finally {
-    close(netlink);
-  }
-}
-
-function setReceiveBuffer(fd: number, octets: number): void {
-  try {
-    setSocketOption(fd, Level.Socket, SocketOption.ReceiveBufferForce, octets, 'SO_RCVBUFFORCE');
-  } catch {
-    // Without CAP_NET_ADMIN in the first user namespace: as much as net.core.rmem_max allows.
-    setSocketOption(fd, Level.Socket, SocketOption.ReceiveBuffer, octets, 'SO_RCVBUF');
-  }
-}
-
-/** A stream that reads from a netlink socket. The caller closes its own descriptor. */
-function asStream(netlink: number): Socket {
-  const type = SocketType.Stream | SocketType.NonBlocking | SocketType.CloseOnExec;
-  const [ours, other] = socketPair(Domain.Unix, type);
-  close(other);
-  let stream: Socket | undefined;
-  try {
-    stream = new Socket({ fd: ours, readable: true, writable: true });
-    // In the same turn of the event loop: libuv tells epoll of the descriptor when it next polls.
-    duplicateOnto(netlink, ours, closeOnExec);
-    return stream;
-  } catch (error) {
-    if (stream === undefined) close(ours);
-    else stream.destroy();
-    throw error;
   }
 }

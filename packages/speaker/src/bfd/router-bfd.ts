@@ -61,15 +61,8 @@ export class RouterBfd {
     for (const { address, ttlSecurityHops, bfd } of withBfd) {
       this.#states.set(address, 'Down');
       if (bfd === undefined) continue;
-      const { transmitInterval, receiveInterval, detectMultiplier } = bfd;
-      const timing = { transmitInterval, receiveInterval, detectMultiplier };
-      // Where GTSM expects more than one hop, so does BFD: port 4784 (RFC 5883).
-      this.#sessions.add({
-        id: address,
-        remoteAddress: address,
-        multihop: ttlSecurityHops > 1,
-        ...timing,
-      });
+      const { strict: _, multihop = ttlSecurityHops > 1, ...timing } = bfd;
+      this.#sessions.add({ id: address, remoteAddress: address, multihop, ...timing });
     }
   }
 

@@ -13,6 +13,7 @@ export function crossFieldFaults(config: SpeakerConfig): readonly CrossFieldFaul
     ...familyFaults(config),
     ...machinePortFaults(config),
     ...routerIdFaults(config),
+    ...bfdFaults(config),
     ...timeFaults(config),
     ...credentialFaults(config),
   ];
@@ -42,6 +43,20 @@ function duplicates({ vips, routers, bootstrap }: SpeakerConfig): CrossFieldFaul
   );
   find(bootstrap.markers, (index) => ['bootstrap', 'markers', index], 'each marker once');
   return faults;
+}
+
+function bfdFaults({ routers }: SpeakerConfig): CrossFieldFault[] {
+  return routers.flatMap(({ bfd, ttlSecurityHops }, index): CrossFieldFault[] => {
+    if (bfd?.multihop !== false || ttlSecurityHops <= 1) return [];
+    return [
+      {
+        path: ['routers', index, 'bfd', 'multihop'],
+        message: `contradicts ttlSecurityHops ${ttlSecurityHops}: no packet arrives with TTL 255 from a router that is not on link`,
+        value: false,
+        allowed: 'true, or ttlSecurityHops 0 or 1',
+      },
+    ];
+  });
 }
 
 function addressConflicts({ vips, routers, apiServer, routerId }: SpeakerConfig): CrossFieldFault[] {

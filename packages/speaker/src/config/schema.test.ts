@@ -123,6 +123,12 @@ describe('the configuration', () => {
       'one API server is behind all of them',
     ],
     [
+      'single hop BFD with a router some hops away',
+      'asn: 64512 }]',
+      'asn: 64512, ttlSecurityHops: 2, bfd: { multihop: false } }]',
+      'contradicts ttlSecurityHops 2',
+    ],
+    [
       'an IPv6 node without a router id',
       'asn: 64512\nvips',
       "asn: 64512\napiServer: { address: '2001:db8::1' }\nvips",

@@ -43,6 +43,12 @@ const bfd = z.strictObject({
     .boolean()
     .default(false)
     .describe('BGP waits until BFD is Up. Otherwise a router without BFD is taken as it is.'),
+  multihop: z
+    .boolean()
+    .optional()
+    .describe(
+      'The router is not on link: RFC 5883, port 4784. Default: where `ttlSecurityHops` is more than 1.',
+    ),
 });
 
 const router = z.strictObject({
@@ -61,7 +67,7 @@ const router = z.strictObject({
     .max(254)
     .default(1)
     .describe(
-      'How many hops away the router may be (GTSM, RFC 5082): we send with TTL 255 and accept 256 minus this. 0 turns it off. With more than 1, BFD is multihop too (RFC 5883).',
+      'How many hops away the router may be (GTSM, RFC 5082): we send with TTL 255 and accept 256 minus this. 0 turns it off.',
     ),
   bfd: bfd
     .optional()

@@ -15,6 +15,8 @@ export interface BfdConfig {
   readonly detectMultiplier: number;
   /** BGP waits until BFD is Up. */
   readonly strict: boolean;
+  /** RFC 5883. Default: where GTSM expects more than one hop. */
+  readonly multihop?: boolean | undefined;
 }
 
 /** A router (load balancer) that the VIPs are advertised to. */

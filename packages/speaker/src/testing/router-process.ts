@@ -1,7 +1,10 @@
 /**
  * A router for tests: takes one speaker in AS 64512 by BGP and tells what it hears, as lines of JSON `{routes}` (after each
- * change, one text per path), `{established}`, `{down}` (kind and text) and `{endOfRib}`. Arguments: own address, AS, password.
+ * change, one text per path), `{established}`, `{down}` (kind and text), `{endOfRib}` and `{bfd}` (state and reason). Arguments: own
+ * address, AS, password, and the interval of BFD x 3 in ms, 0 for none. Input, one JSON text per line: `"bfd-admin-down"`, or
+ * `"bfd-start"` with an interval of 50 ms.
  */
+import { createInterface } from 'node:readline';
 
 import { linuxSockets } from '@bgp-lb/linux';
 import {
@@ -14,9 +17,9 @@ import {
   parseRouterId,
   pathAttributes,
 } from '@bgp-lb/protocol';
-import { BgpSpeaker, type Peer } from '@bgp-lb/protocol/node';
+import { BfdThread, BgpSpeaker, type Peer } from '@bgp-lb/protocol/node';
 
-const [address = '', as = '64512', password = ''] = process.argv.slice(2);
+const [address = '', as = '64512', password = '', interval = '0'] = process.argv.slice(2);
 
 function say(message: object): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
@@ -68,3 +71,24 @@ speaker.addRange({
 });
 await speaker.listen({ address });
 say({ listening: true });
+
+const master = address.replace(/\.\d+$/, '.2');
+const bfd = new BfdThread({
+  entry: new URL('../main.ts', import.meta.url),
+  handlers: {
+    changed: ({ to, reason }) => say({ bfd: to, reason }),
+    refused: (_, message) => say({ refused: message }),
+    failed: (error) => say({ failed: error.message }),
+  },
+});
+
+function startBfd(milliseconds: number): void {
+  const timing = { transmitInterval: milliseconds, receiveInterval: milliseconds, detectMultiplier: 3 };
+  bfd.add({ id: 'master', remoteAddress: master, ...timing });
+}
+
+if (interval !== '0') startBfd(Number(interval));
+createInterface({ input: process.stdin }).on('line', (line) => {
+  if (JSON.parse(line) === 'bfd-start') startBfd(50);
+  else bfd.setAdminDown('master', true);
+});

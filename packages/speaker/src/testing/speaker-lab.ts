@@ -17,6 +17,7 @@ const program = {
   speaker: new URL('../main.ts', import.meta.url).pathname,
   apiServer: new URL('./api-server-process.ts', import.meta.url).pathname,
   router: new URL('./router-process.ts', import.meta.url).pathname,
+  client: new URL('./client-process.ts', import.meta.url).pathname,
   addressMonitor: new URL('./address-monitor.ts', import.meta.url).pathname,
 } as const;
 
@@ -70,8 +71,9 @@ export class SpeakerLab {
     writeFileSync(this.marker, '');
   }
 
-  async startRouter(password = 'secret'): Promise<LineProcess> {
-    const router = this.#router.start(program.router, ROUTER, '64512', password);
+  /** @param options.bfd milliseconds x 3; default: no BFD */
+  async startRouter(options: { readonly bfd?: number } = {}): Promise<LineProcess> {
+    const router = this.#router.start(program.router, ROUTER, '64512', 'secret', String(options.bfd ?? 0));
     await router.next(field('listening'));
     return router;
   }
@@ -82,6 +84,23 @@ export class SpeakerLab {
     const { key, cert } = this.ca.serving(names);
     this.#apiServer = this.master.start(program.apiServer, '6443', key, cert);
     await this.#apiServer.next(field('mode'));
+  }
+
+  /** The YAML of the router's entry with BFD. */
+  bfdRouter(bfd: string): string {
+    return `[{ address: ${ROUTER}, asn: 64512, passwordFile: ${this.path('password')}, bfd: ${bfd} }]`;
+  }
+
+  /** The process of the API server stand-in. */
+  get apiServer(): LineProcess | undefined {
+    return this.#apiServer;
+  }
+
+  /** A client in the router's namespace, connected to the VIP: tells `{connected}`, and `{end}` with its error or `FIN`. */
+  async connectClient(): Promise<LineProcess> {
+    const client = this.#router.start(program.client, VIP, '443');
+    await client.next(field('connected'));
+    return client;
   }
 
   /** Turns the API server stand-in: see api-server-process.ts. */
@@ -122,6 +141,10 @@ export class SpeakerLab {
   async status(): Promise<SpeakerStatus> {
     // The daemon is of this very tree.
     return (await controlRequest(this.path('speaker.sock'), 'GET', '/api/v1/status')) as SpeakerStatus;
+  }
+
+  async metrics(): Promise<string> {
+    return String(await controlRequest(this.path('speaker.sock'), 'GET', '/metrics'));
   }
 
   /** Waits until the VIP is in this state, and returns why. */

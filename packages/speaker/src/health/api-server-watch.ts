@@ -18,6 +18,9 @@ export interface ApiServerWatchOptions extends Thresholds {
   readonly probed: (readiness: Readiness, result: ProbeResult) => void;
 }
 
+/** Milliseconds by which the end of a probe's time may be late before it tells of us and not of the API server. */
+const LATENESS = 250;
+
 /** Probes the API server of this master for as long as the speaker runs, one probe at a time, on a kept connection. */
 export class ApiServerWatch {
   readonly #options: ApiServerWatchOptions;
@@ -25,6 +28,7 @@ export class ApiServerWatch {
   #readiness = unknownReadiness;
   #cancel: (() => void) | undefined;
   #isProbing = false;
+  #hasDoubt = false;
   #isWanted = false;
   #isClosed = false;
 
@@ -76,8 +80,20 @@ export class ApiServerWatch {
   }
 
   #take(result: ProbeResult): void {
-    if (this.#isClosed) return;
+    if (this.#isClosed || this.#isDoubtful(result)) return;
     this.#readiness = afterProbe(this.#readiness, result, this.#options);
     this.#options.probed(this.#readiness, result);
+  }
+
+  /**
+   * A timeout that was noticed late is that of a process that slept: the answer may have been waiting to be read. It
+   * is no evidence, and the probe is made again at once. A second one in a row counts, so that a host that is always late
+   * does not keep an old judgement for ever.
+   */
+  #isDoubtful({ kind, tookMs }: ProbeResult): boolean {
+    const isLate = kind === 'timeout' && tookMs > this.#options.timeout + LATENESS;
+    this.#hasDoubt = isLate && !this.#hasDoubt;
+    if (this.#hasDoubt) this.#isWanted = true;
+    return this.#hasDoubt;
   }
 }

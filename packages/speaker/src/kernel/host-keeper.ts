@@ -1,6 +1,7 @@
-import { RouteMonitor } from '@bgp-lb/linux';
+import { NftablesMonitor, RouteMonitor } from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
 import type { HostNetwork, Pass } from './host-network.ts';
+import { NFT_TABLE } from './nft-table.ts';
 
 /** Milliseconds between full passes, which also renew the leases. */
 const FULL_PASS_INTERVAL = 10_000;
@@ -18,9 +19,10 @@ export interface HostKeeperHandlers {
 export class HostKeeper {
   readonly #host: HostNetwork;
   readonly #handlers: HostKeeperHandlers;
-  #monitor: RouteMonitor | undefined;
+  #monitors: readonly { close(): void }[] = [];
   #interval: NodeJS.Timeout | undefined;
   #eventTimer: NodeJS.Timeout | undefined;
+  #nextPass: Pass = 'event';
   #fault: string | undefined;
 
   constructor(host: HostNetwork, handlers: HostKeeperHandlers) {
@@ -35,14 +37,20 @@ export class HostKeeper {
 
   /** Begins to listen and to renew. @throws SystemCallError when the kernel's notifications cannot be had */
   start(): void {
-    this.#monitor = new RouteMonitor(
-      {
-        changed: () => this.#soon(),
-        overflow: () => this.#soon(),
-        error: (error) => this.#handlers.failed(error),
-      },
+    const error = (fault: Error): void => this.#handlers.failed(fault);
+    const route = new RouteMonitor(
+      { changed: () => this.#soon('event'), overflow: () => this.#soon('event'), error },
       ['link', 'address'],
     );
+    this.#monitors = [route];
+    const nft = new NftablesMonitor({
+      changed: (table) => {
+        if (table === NFT_TABLE) this.#soon('nft');
+      },
+      overflow: () => this.#soon('nft'),
+      error,
+    });
+    this.#monitors = [route, nft];
     this.#interval = setInterval(() => void this.pass('full').catch(() => undefined), FULL_PASS_INTERVAL);
   }
 
@@ -58,7 +66,7 @@ export class HostKeeper {
 
   /** Stops listening and renewing. What is in the kernel stays until its lease ends. */
   close(): void {
-    this.#monitor?.close();
+    for (const monitor of this.#monitors) monitor.close();
     clearInterval(this.#interval);
     clearTimeout(this.#eventTimer);
   }
@@ -68,10 +76,13 @@ export class HostKeeper {
     await this.#host.setBound(addresses);
   }
 
-  #soon(): void {
+  #soon(pass: 'event' | 'nft'): void {
+    if (pass === 'nft') this.#nextPass = 'nft';
     this.#eventTimer ??= setTimeout(() => {
+      const next = this.#nextPass;
       this.#eventTimer = undefined;
-      this.pass('event').catch(() => undefined);
+      this.#nextPass = 'event';
+      this.pass(next).catch(() => undefined);
     }, EVENT_DELAY);
   }
 

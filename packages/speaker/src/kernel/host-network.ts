@@ -28,8 +28,11 @@ export interface HostNetworkOptions {
   readonly repaired: (object: 'address' | 'nftables' | 'arp', what: string) => void;
 }
 
-/** How thorough a pass is: after an event of the kernel, or on the timer (everything read back, leases renewed). */
-export type Pass = 'event' | 'full';
+/**
+ * How thorough a pass is: after an event of the kernel, after one about our nft table (which is then read back), or on
+ * the timer (everything read back, leases renewed).
+ */
+export type Pass = 'event' | 'nft' | 'full';
 
 /**
  * The speaker's objects in the kernel: VIPs on `lo`, the nft table, the ARP settings of the uplinks. Level-triggered:
@@ -126,7 +129,7 @@ export class HostNetwork {
   }
 
   async #isTableChanged(pass: Pass): Promise<boolean> {
-    if (pass !== 'full' || (await this.#readFingerprint()) === this.#fingerprint) return false;
+    if (pass === 'event' || (await this.#readFingerprint()) === this.#fingerprint) return false;
     this.#report('nftables', [`replaced the table ${NFT_FAMILY} ${NFT_TABLE}, which was missing or changed`]);
     return true;
   }

@@ -143,6 +143,12 @@ export class SpeakerLab {
     return (await controlRequest(this.path('speaker.sock'), 'GET', '/api/v1/status')) as SpeakerStatus;
   }
 
+  /** The kept events of one type, oldest first. */
+  async events(type: string): Promise<readonly unknown[]> {
+    const answer = await controlRequest(this.path('speaker.sock'), 'GET', `/api/v1/events?type=${type}`);
+    return Array.isArray(answer) ? answer : [];
+  }
+
   async metrics(): Promise<string> {
     return String(await controlRequest(this.path('speaker.sock'), 'GET', '/metrics'));
   }

@@ -1,4 +1,4 @@
-/** FRR (zebra and bgpd) on a host of the lab, with its files and sockets in the host's folder. */
+/** FRR (zebra, bgpd, and bfdd where it is wanted) on a host of the lab, with its files and sockets in the host's folder. */
 import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { Host } from './host.ts';
 import type { HostProcess } from './host-process.ts';
@@ -24,6 +24,7 @@ export class Frr {
   readonly #host: Host;
   #zebra: HostProcess | undefined;
   #bgpd: HostProcess | undefined;
+  #bfdd: HostProcess | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -33,38 +34,58 @@ export class Frr {
     return this.#bgpd?.isRunning === true && this.#zebra?.isRunning === true;
   }
 
-  /** Starts both daemons with these lines as bgpd.conf; resolves when both take commands. */
-  async start(bgpConfig: readonly string[]): Promise<void> {
+  /**
+   * Starts zebra and bgpd with these lines as bgpd.conf, and bfdd where `bfdConfig` is given; resolves when all take
+   * commands.
+   */
+  async start(bgpConfig: readonly string[], bfdConfig?: readonly string[]): Promise<void> {
     const folder = this.#folder;
     mkdirSync(folder, { recursive: true });
-    const [user = 0, group = 0] = await Promise.all(['-u', '-g'].map(idOfFrr));
-    chownSync(folder, user, group);
-    const write = (name: string, lines: readonly string[]): string => {
-      const file = `${folder}/${name}`;
-      writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o640 });
-      chownSync(file, user, group);
-      return file;
-    };
-    const hostname = `hostname ${this.#host.name}`;
-    const zebraFile = write('zebra.conf', [hostname]);
-    const bgpFile = write('bgpd.conf', [hostname, ...bgpConfig]);
+    await this.#giveToFrr(folder);
     // Sockets of daemons that were killed would look like running ones.
-    for (const name of ['zserv.api', 'zebra.vty', 'bgpd.vty']) rmSync(`${folder}/${name}`, { force: true });
-    this.#zebra = this.#spawn('zebra', zebraFile);
+    for (const name of ['zserv.api', 'zebra.vty', 'bfdd.vty']) rmSync(`${folder}/${name}`, { force: true });
+    this.#zebra = this.#spawn('zebra', await this.#write('zebra.conf', []));
     await this.#zebra.ready(() => existsSync(`${folder}/zserv.api`) && existsSync(`${folder}/zebra.vty`));
-    this.#bgpd = this.#spawn('bgpd', bgpFile);
-    await this.#bgpd.ready(() => existsSync(`${folder}/bgpd.vty`));
+    if (bfdConfig !== undefined) await this.startBfdd(bfdConfig);
+    await this.startBgpd(bgpConfig);
   }
 
-  /** SIGTERM to bgpd and zebra; bgpd sends a NOTIFICATION. */
+  /** Starts bgpd alone, beside a zebra that runs. */
+  async startBgpd(config: readonly string[]): Promise<void> {
+    rmSync(`${this.#folder}/bgpd.vty`, { force: true });
+    this.#bgpd = this.#spawn('bgpd', await this.#write('bgpd.conf', config));
+    await this.#bgpd.ready(() => existsSync(`${this.#folder}/bgpd.vty`));
+  }
+
+  /** Starts bfdd alone, beside a zebra that runs. */
+  async startBfdd(config: readonly string[]): Promise<void> {
+    rmSync(`${this.#folder}/bfdd.vty`, { force: true });
+    const file = await this.#write('bfdd.conf', config);
+    this.#bfdd = this.#spawn('bfdd', file, ['--bfdctl', `${this.#folder}/bfdd.sock`]);
+    await this.#bfdd.ready(() => existsSync(`${this.#folder}/bfdd.vty`));
+  }
+
+  /** SIGTERM to all; bgpd sends a NOTIFICATION. */
   async stop(): Promise<void> {
     await this.#bgpd?.stop();
+    await this.#bfdd?.stop();
     await this.#zebra?.stop();
   }
 
-  /** kill -9 of bgpd and zebra. */
+  /** kill -9 of bgpd alone. */
+  async killBgpd(): Promise<void> {
+    await this.#bgpd?.kill();
+  }
+
+  /** kill -9 of bfdd alone. */
+  async killBfdd(): Promise<void> {
+    await this.#bfdd?.kill();
+  }
+
+  /** kill -9 of all. */
   async kill(): Promise<void> {
     await this.#bgpd?.kill();
+    await this.#bfdd?.kill();
     await this.#zebra?.kill();
   }
 
@@ -83,7 +104,7 @@ export class Frr {
     return (await this.show<Record<string, FrrNeighbor>>(`show bgp neighbors ${address} json`))[address];
   }
 
-  /** The last lines of both logs. */
+  /** The last lines of the logs of bgpd and zebra. */
   tail(): string {
     return [this.#bgpd, this.#zebra].map((process) => process?.tail() ?? 'never started').join('\n');
   }
@@ -92,12 +113,26 @@ export class Frr {
     return this.#host.path('frr');
   }
 
-  #spawn(name: string, configFile: string): HostProcess {
+  /** Writes a configuration file that FRR's user can read. */
+  async #write(name: string, lines: readonly string[]): Promise<string> {
+    const file = `${this.#folder}/${name}`;
+    writeFileSync(file, `${[`hostname ${this.#host.name}`, ...lines].join('\n')}\n`, { mode: 0o640 });
+    await this.#giveToFrr(file);
+    return file;
+  }
+
+  async #giveToFrr(path: string): Promise<void> {
+    const [user = 0, group = 0] = await Promise.all(['-u', '-g'].map(idOfFrr));
+    chownSync(path, user, group);
+  }
+
+  #spawn(name: string, configFile: string, more: readonly string[] = []): HostProcess {
     const folder = this.#folder;
     return this.#host.spawn(name, [
       `${programFolder}/${name}`,
       ...['-f', configFile, '-i', `${folder}/${name}.pid`, '-z', `${folder}/zserv.api`],
       ...['--vty_socket', folder, '-P', '0', '-u', 'frr', '-g', 'frr', '--log', 'stdout'],
+      ...more,
     ]);
   }
 

@@ -1,0 +1,132 @@
+/** FRR and BIRD as neighbours that restart, or help us to restart (RFC 4724), on a host of the lab. */
+import { writeFileSync } from 'node:fs';
+import { localAsn } from '../../scripts/lab/addresses.ts';
+import { Frr } from '../../scripts/lab/frr.ts';
+import type { Host } from '../../scripts/lab/host.ts';
+import type { HostProcess } from '../../scripts/lab/host-process.ts';
+
+/** How a neighbour is started. */
+export interface NeighbourSettings {
+  /** Our end. */
+  readonly remote: string;
+  /** What it announces. */
+  readonly prefixes: readonly string[];
+  /** It comes back after a restart. */
+  readonly isRestarting: boolean;
+  /** It says that it has kept forwarding (the F bit). */
+  readonly isForwarding: boolean;
+}
+
+/** A neighbour's BGP daemon. */
+export interface Neighbour {
+  start(settings: NeighbourSettings): Promise<void>;
+  /** kill -9 of what speaks BGP. What programs the kernel stays, where that is another process. */
+  kill(): Promise<void>;
+  /** The prefixes that it has of us. */
+  received(): Promise<string[]>;
+}
+
+/** bgpd of FRR, with zebra, which is not killed. */
+export class FrrNeighbour implements Neighbour {
+  readonly #host: Host;
+  readonly #frr: Frr;
+
+  constructor(host: Host) {
+    this.#host = host;
+    this.#frr = new Frr(host);
+  }
+
+  async start({ remote, prefixes, isRestarting, isForwarding }: NeighbourSettings): Promise<void> {
+    const config = [
+      `router bgp ${localAsn}`,
+      ` bgp router-id ${this.#host.address}`,
+      ' no bgp network import-check',
+      ' bgp graceful-restart',
+      ...(isForwarding ? [' bgp graceful-restart preserve-fw-state'] : []),
+      ` neighbor ${remote} remote-as ${localAsn}`,
+      ` neighbor ${remote} timers 3 9`,
+      ` neighbor ${remote} timers connect 1`,
+      ' address-family ipv4 unicast',
+      ...prefixes.map((prefix) => `  network ${prefix}`),
+    ];
+    if (isRestarting) await this.#frr.startBgpd(config);
+    else await this.#frr.start(config);
+  }
+
+  kill(): Promise<void> {
+    return this.#frr.killBgpd();
+  }
+
+  async received(): Promise<string[]> {
+    const { routes } = await this.#frr.show<{ routes?: Record<string, readonly { peerId?: string }[]> }>(
+      'show bgp ipv4 unicast json',
+    );
+    return Object.entries(routes ?? {})
+      .filter(([, paths]) => paths.some(({ peerId }) => peerId !== undefined && peerId !== '(unspec)'))
+      .map(([prefix]) => prefix)
+      .sort();
+  }
+}
+
+/** BIRD, which is one process. It keeps what its last life left in the kernel when it is started with `-R`. */
+export class BirdNeighbour implements Neighbour {
+  readonly #host: Host;
+  #process: HostProcess | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  async start({ remote, prefixes, isRestarting, isForwarding }: NeighbourSettings): Promise<void> {
+    const { address } = this.#host;
+    writeFileSync(
+      this.#host.path('etc/bird.conf'),
+      `router id ${address};
+graceful restart wait 10;
+protocol device {}
+protocol direct { ipv4; interface "eth*"; }
+protocol kernel { graceful restart; ipv4 { import none; export where source = RTS_BGP; }; }
+protocol static { ipv4; ${prefixes.map((prefix) => `route ${prefix} blackhole;`).join(' ')} }
+protocol bgp lb {
+  local ${address} as ${localAsn};
+  neighbor ${remote} as ${localAsn};
+  direct;
+  hold time 9;
+  connect delay time 1;
+  connect retry time 1;
+  error wait time 1, 1;
+  graceful restart on;
+  ipv4 { import all; export where source = RTS_STATIC; next hop self; };
+}
+`,
+    );
+    const recovery = isRestarting && isForwarding ? ['-R'] : [];
+    this.#process = this.#host.spawn('bird', [
+      ...['bird', '-f', ...recovery, '-c', this.#host.path('etc/bird.conf')],
+      ...['-s', this.#control],
+    ]);
+    await this.#process.ready(async () =>
+      (await this.#tryBirdc('show', 'status')).includes('up and running'),
+    );
+  }
+
+  async kill(): Promise<void> {
+    await this.#process?.kill();
+  }
+
+  async received(): Promise<string[]> {
+    const text = await this.#tryBirdc('show', 'route', 'protocol', 'lb');
+    return text
+      .split('\n')
+      .flatMap((line) => /^(\d\S+\/\d+)/.exec(line)?.[1] ?? [])
+      .sort();
+  }
+
+  get #control(): string {
+    return this.#host.path('run/bird.ctl');
+  }
+
+  #tryBirdc(...command: string[]): Promise<string> {
+    return this.#host.exec(['birdc', '-s', this.#control, ...command]).catch(() => '');
+  }
+}

@@ -6,6 +6,7 @@ import { type DataPlane, type DataPlaneHandlers, type DataPlaneStatus, NoWayErro
 import { ROUTE_METRIC, type Wanted } from './desired-objects.ts';
 import { vipForwarding } from './forwarding-status.ts';
 import { KernelReconciler, type Pass } from './kernel-reconciler.ts';
+import { LinkWatch } from './link-watch.ts';
 import { NextHopResolver } from './next-hop-resolver.ts';
 import { NftKeeper } from './nft-keeper.ts';
 import { ObjectIds } from './object-ids.ts';
@@ -43,11 +44,18 @@ export interface KernelDataPlaneOptions {
   readonly repairInterval: number;
 }
 
+/** Who hears of the kernel's changes. */
+export interface KernelMonitorHandlers {
+  changed(change: KernelChange): void;
+  nftChanged(): void;
+  overflow(): void;
+}
+
 /** What the data plane uses of the host. */
 export interface KernelHost {
   readonly socket: RouteSocket;
-  /** Reports changes until `close`; `overflow` when some were lost. */
-  monitor(handlers: { changed(change: KernelChange): void; overflow(): void }): { close(): void };
+  /** Reports changes until `close`; `nftChanged` for our nft table; `overflow` when some were lost. */
+  monitor(handlers: KernelMonitorHandlers): { close(): void };
   readonly nft: Pick<Nftables, 'apply' | 'table'>;
   readonly sysctl: SysctlAccess;
   openSocket(remoteAddress: string, mark: number): Socket;
@@ -58,8 +66,10 @@ export interface KernelHost {
 const KERNEL_ROUTES = 2;
 /** Two looks at the kernel are at least so far apart, however many changes it reports (ms). */
 const READ_BACK_GAP = 20;
-/** The nft table is looked at this seldom at most (ms): it costs a process. */
-const NFT_GAP = 5000;
+/** After a change of a link they may be closer: packets go into a cable that leads nowhere (ms). */
+const LINK_GAP = 2;
+/** Two looks at the nft table are at least so far apart (ms): each costs a process, and somebody may change it for ever. */
+const NFT_GAP = 250;
 /** After a refusal by the kernel it is tried again (ms). */
 const RETRY = 500;
 
@@ -76,6 +86,7 @@ export class KernelDataPlane implements DataPlane {
   #nft: NftKeeper;
   #marks: ProbeMarks;
   #ids: ObjectIds;
+  #links = new LinkWatch();
   #handlers: DataPlaneHandlers | undefined;
   #sysctlsMade: ReadonlySet<string> = new Set();
   /** Until then what is made is no repair. */
@@ -84,8 +95,9 @@ export class KernelDataPlane implements DataPlane {
   #forwarding = new Map<string, readonly string[]>();
   #problems = new Map<'kernel' | 'nft' | 'sysctl' | 'conflict', readonly string[]>();
   #monitor: { close(): void } | undefined;
-  #cancels = new Map<'read-back' | 'slow' | 'retry', () => void>();
+  #cancels = new Map<'read-back' | 'nft' | 'slow' | 'retry', () => void>();
   #lastReadBack = Number.NEGATIVE_INFINITY;
+  #readBackDue = 0;
   #lastNft = Number.NEGATIVE_INFINITY;
 
   constructor(options: KernelDataPlaneOptions, host: KernelHost) {
@@ -114,7 +126,11 @@ export class KernelDataPlane implements DataPlane {
     // The monitor first: what changes while we read is then seen.
     this.#monitor = this.#host.monitor({
       changed: (change) => this.#changed(change),
-      overflow: () => this.#scheduleReadBack(),
+      nftChanged: () => this.#scheduleNft(),
+      overflow: () => {
+        this.#scheduleReadBack();
+        this.#scheduleNft();
+      },
     });
     this.#reconciler.readBack();
     const adopted = new Map(this.#options.vips.map(({ prefix }) => [prefix, this.#adopt(prefix)]));
@@ -140,6 +156,9 @@ export class KernelDataPlane implements DataPlane {
     this.#marks.set(nextHops);
     this.#reconcile();
     this.#applySysctls();
+    if (nextHops.some((nextHop) => 'problem' in this.#resolver.resolve(nextHop))) {
+      this.#scheduleReadBack(READ_BACK_GAP);
+    }
   }
 
   socketThrough(nextHop: string, address: string): Socket {
@@ -261,14 +280,33 @@ export class KernelDataPlane implements DataPlane {
       change.protocol === KERNEL_ROUTES ||
       (change.destination !== undefined && this.#wanted.has(change.destination));
     if (isOurs) {
-      this.#scheduleReadBack();
+      this.#scheduleReadBack(change.kind === 'link' ? LINK_GAP : READ_BACK_GAP);
     }
   }
 
-  #scheduleReadBack(): void {
-    if (!this.#cancels.has('read-back')) {
-      const elapsed = this.#host.clock.now() - this.#lastReadBack;
-      this.#arm('read-back', Math.max(0, READ_BACK_GAP - elapsed), () => this.#readBack());
+  #scheduleReadBack(gap: number): void {
+    const due = this.#lastReadBack + gap;
+    if (!this.#cancels.has('read-back') || due < this.#readBackDue) {
+      this.#readBackDue = due;
+      this.#arm('read-back', Math.max(0, due - this.#host.clock.now()), () => this.#readBack());
+    }
+  }
+
+  /** What has changed of the ways to all next hops that are used or probed. */
+  #reportLinks(): void {
+    const nextHops = new Set([
+      ...this.#marks.all.keys(),
+      ...[...this.#wanted.values()].flat().map(({ nextHop }) => nextHop),
+    ]);
+    for (const { nextHop, problem } of this.#links.look(nextHops, (one) => this.#resolver.resolve(one))) {
+      this.#handlers?.link(nextHop, problem);
+    }
+  }
+
+  #scheduleNft(): void {
+    if (!this.#cancels.has('nft')) {
+      const elapsed = this.#host.clock.now() - this.#lastNft;
+      this.#arm('nft', Math.max(READ_BACK_GAP, NFT_GAP - elapsed), () => void this.#ensureNft());
     }
   }
 
@@ -278,15 +316,14 @@ export class KernelDataPlane implements DataPlane {
     this.#resolver.invalidate();
     this.#reconciler.readBack();
     const { done } = this.#reconcile();
+    // Before anything else: the pool may give the VIP to others.
+    this.#reportLinks();
     if (done.length > 0) {
       this.#reportRepair(done.map(describeOperation));
     }
     this.#ids.retain(this.#gateways());
     this.#applySysctls(true);
     this.#lookForConflicts();
-    if (this.#lastReadBack - this.#lastNft >= NFT_GAP) {
-      void this.#ensureNft();
-    }
   }
 
   #gateways(): Set<string> {
@@ -345,7 +382,7 @@ export class KernelDataPlane implements DataPlane {
     });
   }
 
-  #arm(name: 'read-back' | 'slow' | 'retry', ms: number, run: () => void): void {
+  #arm(name: 'read-back' | 'nft' | 'slow' | 'retry', ms: number, run: () => void): void {
     this.#cancels.get(name)?.();
     const cancel = this.#host.clock.after(ms, () => {
       this.#cancels.delete(name);

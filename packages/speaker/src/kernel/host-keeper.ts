@@ -72,7 +72,7 @@ export class HostKeeper {
   }
 
   async #setBound(addresses: ReadonlySet<string>): Promise<void> {
-    if (process.env.NOPE === undefined) void (this.#host.found().filter(({ address }) => !addresses.has(address)));
+    this.#handlers.leaving(this.#host.found().filter(({ address }) => !addresses.has(address)));
     await this.#host.setBound(addresses);
   }
 

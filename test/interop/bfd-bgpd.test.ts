@@ -1,0 +1,139 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { localAsn } from '../../scripts/lab/addresses.ts';
+import { Frr, hasFrr } from '../../scripts/lab/frr.ts';
+import { Lab } from '../../scripts/lab/lab.ts';
+import { NamespaceProcess } from '../kit/namespace-process.ts';
+import type { BfdEnd } from './bfd-end.ts';
+import type { BgpEnd } from './bgp-end.ts';
+
+/** What bgpd says of a neighbour and its BFD session. */
+interface FrrNeighborWithBfd {
+  readonly bgpState: string;
+  readonly lastResetDueTo?: string;
+  readonly peerBfdInfo?: {
+    readonly status: string;
+    readonly detectMultiplier: number;
+    readonly rxMinInterval: number;
+    readonly txMinInterval: number;
+  };
+}
+
+const eventually = { timeout: 15_000, interval: 20 };
+/** The id of the one session. */
+const id = 'frr';
+
+describe.skipIf(!hasFrr()).each([50, 300])('bfdd driven by bgpd of FRR 8.4, at %i ms x 3', (interval) => {
+  let lab: Lab;
+  let frr: Frr;
+  let bgp: NamespaceProcess<BgpEnd>;
+  let bfd: NamespaceProcess<BfdEnd>;
+
+  beforeAll(async () => {
+    lab = await Lab.create({ masters: 1, controlPlane: 'stand-in' });
+    const remote = lab.lb.address;
+    frr = new Frr(lab.master(1));
+    await frr.start(
+      [
+        `router bgp ${localAsn}`,
+        ` bgp router-id ${lab.master(1).address}`,
+        ` neighbor ${remote} remote-as ${localAsn}`,
+        // Far longer than the test: what ends a session is not this.
+        ` neighbor ${remote} timers 30 90`,
+        ` neighbor ${remote} timers connect 1`,
+        ` neighbor ${remote} bfd 3 ${interval} ${interval}`,
+      ],
+      [],
+    );
+  });
+  afterAll(async () => {
+    await bgp?.stop();
+    await bfd?.stop();
+    await lab?.destroy();
+  });
+
+  const start = <End>(module: string): Promise<NamespaceProcess<End>> =>
+    NamespaceProcess.start<End>(
+      ['ip', 'netns', 'exec', lab.lb.namespace],
+      new URL(`./${module}.ts`, import.meta.url),
+    );
+  const neighbor = async (): Promise<FrrNeighborWithBfd | undefined> =>
+    (await frr.show<Record<string, FrrNeighborWithBfd>>(`show bgp neighbors ${lab.lb.address} json`))[
+      lab.lb.address
+    ];
+
+  beforeEach(async () => {
+    await bgp?.stop();
+    await bfd?.stop();
+    bgp = await start<BgpEnd>('bgp-end');
+    bfd = await start<BfdEnd>('bfd-end');
+    const [local, remote] = [lab.lb.address, lab.master(1).address];
+    await bgp.run((e, settings) => e.open(settings), {
+      local,
+      remote,
+      asn: localAsn,
+      prefixes: [],
+      restart: { isRestarting: false, isForwarding: false },
+    });
+    await bfd.run(
+      (e, sessions) => e.add(sessions),
+      [
+        {
+          id,
+          remoteAddress: remote,
+          localAddress: local,
+          transmitInterval: interval,
+          receiveInterval: interval,
+          detectMultiplier: 3,
+        },
+      ],
+    );
+    await bfd.run((e, ids) => e.allIn(ids, 'Up'), [id]);
+    await expect
+      .poll(neighbor, eventually)
+      .toMatchObject({ bgpState: 'Established', peerBfdInfo: { status: 'Up' } });
+  });
+
+  it('is Up at both ends, with the intervals that the neighbor line asks for', async () => {
+    expect((await neighbor())?.peerBfdInfo).toMatchObject({
+      detectMultiplier: 3,
+      rxMinInterval: interval,
+      txMinInterval: interval,
+    });
+    await expect
+      .poll(() => bfd.run(async (e) => (await e.status()).sessions[0]), eventually)
+      .toMatchObject({ state: 'Up', transmitInterval: interval, detectionTime: 3 * interval });
+  });
+
+  it('ends the BGP session when ours falls silent, long before the hold time', async () => {
+    process.kill(bfd.pid, 'SIGKILL');
+    const since = performance.now();
+    const reason = await bgp.run((e) => e.wentDown());
+    const took = performance.now() - since;
+    // RFC 9384, which FRR 8.4 speaks: Cease, BFD Down.
+    expect(reason).toMatchObject({ code: 6, subcode: 10 });
+    // One packet may have been due just when we were killed; the rest is bfdd, bgpd and this machine.
+    expect(took).toBeGreaterThan(2 * interval * 0.75);
+    expect(took).toBeLessThan(3 * interval + 1_000);
+  });
+
+  it('is found dead in its Detection Time when it is killed', async () => {
+    await frr.killBfdd();
+    const [change] = await bfd.run((e, ids) => e.allIn(ids, 'Down'), [id]);
+    expect(change).toMatchObject({
+      reason: 'detection-expired',
+      isFailure: true,
+      detectionTime: 3 * interval,
+    });
+    await frr.startBfdd([]);
+    await bfd.run((e, ids) => e.allIn(ids, 'Up'), [id]);
+  });
+
+  it('keeps the BGP session when ours is stopped as planned', async () => {
+    await bfd.run((e) => e.bfd().stop());
+    await expect.poll(neighbor, eventually).toMatchObject({ peerBfdInfo: { status: 'Down' } });
+    await sleep(3 * interval + 500);
+    expect(await neighbor()).toMatchObject({ bgpState: 'Established' });
+    expect(await bgp.run((e) => e.state())).toBe('Established');
+  });
+});

@@ -11,12 +11,14 @@ import {
 } from '@bgp-lb/daemon';
 import { linuxSockets, RouteSocket } from '@bgp-lb/linux';
 import { asn, type RouterId } from '@bgp-lb/protocol';
-import { type Peer, systemClock } from '@bgp-lb/protocol/node';
+import { BfdThread, type Peer, systemClock, threadClock } from '@bgp-lb/protocol/node';
 import { type ControlSources, controlRoutes, readiness } from './api/control-routes.ts';
+import { NeighborBfd } from './bfd/neighbor-bfd.ts';
 import { BgpNeighbors } from './bgp/bgp-neighbors.ts';
-import { hostPrefix } from './bgp/neighbor-options.ts';
+import { canonicalText, hostPrefix, localAddressOf } from './bgp/neighbor-options.ts';
 import { chooseRouterId } from './bgp/router-identity.ts';
 import { UpstreamAdvertiser } from './bgp/upstream-advertiser.ts';
+import { configWarnings } from './config/cross-field.ts';
 import type { RouterConfig } from './config/router-config.ts';
 import type { DataPlane } from './dataplane/data-plane.ts';
 import { KernelDataPlane } from './dataplane/kernel/kernel-data-plane.ts';
@@ -24,7 +26,6 @@ import { linuxKernelHost } from './dataplane/kernel/kernel-host.ts';
 import { CaFile } from './health/ca-file.ts';
 import { HealthChecker, probeThrough } from './health/health-checker.ts';
 import { BgpMembership } from './membership/bgp-membership.ts';
-import type { MembershipSource } from './membership/membership-source.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
 import type { WeightedNextHop } from './pool/member-view.ts';
@@ -38,15 +39,18 @@ const EVENTS_KEPT = 1000;
 
 export interface RouterOptions {
   readonly config: RouterConfig;
+  /** The program's file, which is started again as the BFD thread. */
+  readonly program: URL;
   readonly logger: Logger;
   readonly version: string;
 }
 
 /** Builds the router, takes over what the kernel has, and starts it. The only place that knows every implementation. */
-export async function startRouter({ config, logger, version }: RouterOptions): Promise<RunningDaemon> {
+export async function startRouter(options: RouterOptions): Promise<RunningDaemon> {
+  const { config } = options;
   mkdirSync(config.stateDir, { recursive: true, mode: 0o755 });
   const lock = await acquireInstanceLock(join(config.stateDir, 'router.lock'));
-  const router = new Router({ config, logger, version }, lock);
+  const router = new Router(options, lock);
   await router.start();
   return { stop: () => router.stop() };
 }
@@ -64,7 +68,9 @@ class Router {
   #dataPlane: DataPlane;
   #health: HealthChecker;
   #controller: PoolController;
-  #membership: MembershipSource | undefined;
+  #membership: BgpMembership | undefined;
+  #bfd: NeighborBfd | undefined;
+  #advertiser: UpstreamAdvertiser | undefined;
   #control: ControlServer | undefined;
 
   constructor(options: RouterOptions, lock: InstanceLock) {
@@ -83,6 +89,7 @@ class Router {
       dataPlane: this.#dataPlane,
       clock: this.#clock,
       setTargets: (vip, targets) => this.#health.setTargets(vip, targets),
+      onChanged: (vip) => this.#advertise(vip),
       onTransition: (vip, transition) => this.#observer.transition(vip, transition),
     });
   }
@@ -90,32 +97,44 @@ class Router {
   async start(): Promise<void> {
     const { config } = this.#options;
     const routerId = chooseRouterId(config, identityHost());
-    let advertiser: UpstreamAdvertiser | undefined;
     // The floor and what was there before: from here on the VIP neither loops nor hangs, and BGP may begin.
     const adopted = await this.#dataPlane.start({
       forwarding: (vip, nextHops) => {
         this.#observer.forwarding(vip, nextHops);
-        advertiser?.setAdvertised(vip, nextHops.length > 0);
+        this.#advertise(vip);
       },
+      link: (nextHop, problem) => this.#controller.link(nextHop, problem),
       configured: (settings) => this.#observer.configured(settings),
       repaired: (operations) => this.#observer.repaired(operations),
       operation: (kind, tookMs, error) => this.#observer.operation(kind, tookMs, error),
     });
     this.#reportProblems();
     const bgp = this.#makeNeighbors(routerId, isForwarding(adopted));
-    advertiser = new UpstreamAdvertiser(bgp);
+    const advertiser = new UpstreamAdvertiser(bgp);
+    this.#advertiser = advertiser;
     for (const vip of this.#pools.keys()) {
-      advertiser.setAdvertised(vip, this.#dataPlane.forwarding(vip).length > 0);
+      this.#advertise(vip);
       this.#controller.adopt(vip, adopted.get(vip) ?? []);
     }
-    await this.#startControl(routerId, bgp, advertiser);
     const membership = new BgpMembership(bgp);
     this.#membership = membership;
+    const bfd = this.#makeBfd(bgp, membership, advertiser);
+    this.#bfd = bfd;
+    await this.#startControl({ routerId, bgp, bfd, advertiser });
     await membership.start((event) => this.#controller.membership(event));
+    bfd.start();
+  }
+
+  /** Upstreams send us traffic while it reaches somebody whom we have no reason to doubt. */
+  #advertise(vip: string): void {
+    const isCertain = this.#pools.get(vip)?.isDoubtful === false;
+    this.#advertiser?.setAdvertised(vip, isCertain && this.#dataPlane.forwarding(vip).length > 0);
   }
 
   /** The kernel forwards on, masters and upstreams keep what they have; nothing else is left behind (invariant 6). */
   async stop(): Promise<void> {
+    // First, while TCP is there: nobody is to take what follows for the death of this host.
+    await this.#bfd?.stop();
     await this.#membership?.stop();
     this.#controller.close();
     this.#health.close();
@@ -157,7 +176,14 @@ class Router {
       context: { config, readPassword: readSecret, isRestarting },
       sockets: linuxSockets,
       clock: this.#clock,
-      observe: (peer, event) => this.#observer.neighbor(peer && named(bgp, peer), event),
+      observe: (peer, event) => {
+        if (peer !== undefined && event.type === 'forgotten') {
+          this.#bfd?.forget(canonicalText(peer.address));
+        }
+        this.#observer.neighbor(peer && named(bgp, peer), event);
+      },
+      established: (peer, neighbor) =>
+        this.#bfd?.sessionEstablished(canonicalText(peer.address), neighbor, localAddressOf(peer)),
       observeRoutes: (peer, change) => this.#observer.rejected(named(bgp, peer), change),
       onSkippedListener: (address, reason) =>
         this.#observer.problem(`not listening on ${address}: ${reason}`),
@@ -165,21 +191,58 @@ class Router {
     return bgp;
   }
 
-  async #startControl(routerId: RouterId, bgp: BgpNeighbors, advertiser: UpstreamAdvertiser): Promise<void> {
+  #makeBfd(bgp: BgpNeighbors, membership: BgpMembership, advertiser: UpstreamAdvertiser): NeighborBfd {
+    const peersAt = (addresses: readonly string[]) =>
+      bgp.peers().filter(({ peer }) => addresses.includes(canonicalText(peer.address)));
+    return new NeighborBfd({
+      neighbors: this.#options.config.neighbors,
+      start: (handlers) => new BfdThread({ entry: this.#options.program, handlers }),
+      facts: (address) => ({
+        isEstablished: peersAt([address]).some(({ peer }) => peer.state === 'Established'),
+      }),
+      dead: (deaths) => {
+        membership.hostsDead(deaths);
+        for (const { peer, neighbor } of peersAt(deaths.addresses)) {
+          if (neighbor.role === 'upstream') {
+            peer.bfdDown();
+          }
+        }
+      },
+      required: (address, isUp) => {
+        membership.bfdRequired(address, isUp);
+        advertiser.setBfdUp(address, isUp);
+      },
+      changed: (change, verdict) => {
+        const [known] = peersAt([change.id]);
+        const stranger = { peer: change.id, neighbor: change.id, role: 'unknown' };
+        this.#observer.bfd(known === undefined ? stranger : named(bgp, known.peer), change, verdict);
+      },
+      scheduled: (scheduling) => this.#observer.bfdScheduled(scheduling),
+      problem: (text) => this.#observer.problem(text),
+      afterReading: setImmediate,
+      now: threadClock.now,
+    });
+  }
+
+  async #startControl(parts: Pick<ControlSources, 'routerId' | 'bgp' | 'bfd' | 'advertiser'>): Promise<void> {
     const { config, logger, version } = this.#options;
+    const { bgp, bfd } = parts;
     const sources: ControlSources = {
+      ...parts,
       config,
-      routerId,
       version,
       pools: this.#pools,
       dataPlane: this.#dataPlane,
-      bgp,
-      advertiser,
       ca: this.#ca,
       now: () => this.#clock.now(),
       startedAt: this.#startedAt,
     };
     this.#observeGauges(bgp);
+    this.#metrics.bfd.observe({
+      status: () => bfd.status(),
+      roleOf: (id) =>
+        bgp.peers().find(({ peer }) => canonicalText(peer.address) === id)?.neighbor.role ?? 'unknown',
+    });
     this.#control = new ControlServer({
       socketPath: config.api.socket,
       listen: config.api.listen,
@@ -213,7 +276,8 @@ class Router {
   }
 
   #reportProblems(): void {
-    for (const problem of this.#dataPlane.status({ shares: false }).problems) {
+    const { problems } = this.#dataPlane.status({ shares: false });
+    for (const problem of [...configWarnings(this.#options.config), ...problems]) {
       this.#observer.problem(problem);
     }
   }

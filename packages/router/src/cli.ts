@@ -43,7 +43,8 @@ function load({ configFile, configFlags, env }: CommandContext): RouterConfig {
   }).config;
 }
 
-const run: Command = {
+/** The daemon itself; `program` is this program's file, which is started again as the BFD thread. */
+const run = (program: URL): Command => ({
   syntax: 'run',
   describe: 'Run the router in the foreground',
   takesConfig: true,
@@ -56,11 +57,11 @@ const run: Command = {
     await runDaemon({
       name: NAME,
       logger,
-      start: () => startRouter({ config, logger, version: VERSION }),
+      start: () => startRouter({ config, program, logger, version: VERSION }),
     });
     return 0;
   },
-};
+});
 
 const neighbors: Command = {
   syntax: 'neighbors [name]',
@@ -109,7 +110,6 @@ function line(context: CommandContext, event: LoggedEvent): string {
 }
 
 const commands: readonly Command[] = [
-  run,
   checkConfigCommand(load),
   showCommand<RouterStatus>({
     syntax: 'status',
@@ -133,12 +133,12 @@ const commands: readonly Command[] = [
   events,
 ];
 
-/** Runs the command line and resolves to its exit code. */
-export function runCli(argv?: readonly string[]): Promise<number> {
+/** Runs the command line of the program in this file and resolves to its exit code. */
+export function runCli(program: URL, argv?: readonly string[]): Promise<number> {
   return runCommandLine({
     name: NAME,
     version: VERSION,
-    commands,
+    commands: [run(program), ...commands],
     configFile: CONFIG_FILE,
     socket: SOCKET,
     ...(argv !== undefined && { argv }),

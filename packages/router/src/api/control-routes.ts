@@ -1,8 +1,10 @@
 import { ControlError, type ControlRoute, type Readiness } from '@bgp-lb/daemon';
 import { tcpMd5Counters } from '@bgp-lb/linux';
-import type { RouterId } from '@bgp-lb/protocol';
-import { formatRouterId } from '@bgp-lb/protocol';
+import { type BfdState, formatRouterId, type RouterId } from '@bgp-lb/protocol';
+import { schedulingText } from '@bgp-lb/protocol/node';
+import type { NeighborBfd } from '../bfd/neighbor-bfd.ts';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
+import { canonicalText } from '../bgp/neighbor-options.ts';
 import type { UpstreamAdvertiser } from '../bgp/upstream-advertiser.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import type { DataPlane } from '../dataplane/data-plane.ts';
@@ -26,6 +28,7 @@ export interface ControlSources {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly dataPlane: DataPlane;
   readonly bgp: BgpNeighbors;
+  readonly bfd: NeighborBfd;
   readonly advertiser: UpstreamAdvertiser;
   readonly ca: CaFile;
   readonly now: () => number;
@@ -56,8 +59,8 @@ export function readiness({ pools, dataPlane }: ControlSources): Readiness {
     : { ready: false, reason: `no member is forwarded to for ${waiting.join(', ')}` };
 }
 
-function routerStatus(sources: ControlSources): RouterStatus {
-  const { config, routerId, pools, dataPlane, bgp, ca, now, version, startedAt } = sources;
+async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
+  const { config, routerId, pools, dataPlane, bgp, bfd, ca, now, version, startedAt } = sources;
   const fib = dataPlane.status({ shares: false });
   const hasUpstreams = bgp.peers('upstream').length > 0;
   return {
@@ -71,15 +74,31 @@ function routerStatus(sources: ControlSources): RouterStatus {
         forwarding: dataPlane.forwarding(pool.vip),
         hasUpstreams,
         problems: forwardingProblems(fib.vips.find(({ vip }) => vip === pool.vip)),
+        bfdOf: (nextHop) => bfdStateOf(sources, nextHop),
         now: now(),
       }),
     ),
     healthCheck: ca.state,
+    bfd: {
+      scheduling: bfd.scheduling === undefined ? null : schedulingText(bfd.scheduling),
+      problems: (await bfd.status())?.receive.missing ?? ['BFD is not running, and is started again'],
+    },
     dataplane: { kind: fib.kind, problems: fib.problems },
     md5: config.neighbors.some(({ passwordFile }) => passwordFile !== undefined) ? tcpMd5Counters() : null,
     version,
     uptimeMs: Math.round(now() - startedAt),
   };
+}
+
+/** A member that is gone is still somebody's: of the neighbour that BFD was configured with. */
+function bfdStateOf({ bfd, config }: ControlSources, nextHop: string): BfdState | 'off' {
+  const known = bfd.stateOf(nextHop);
+  if (known !== undefined) {
+    return known.state;
+  }
+  const masters = config.neighbors.filter(({ role }) => role === 'master');
+  const own = masters.filter(({ address }) => address === nextHop);
+  return (own.length > 0 ? own : masters).every((neighbor) => neighbor.bfd === false) ? 'off' : 'Down';
 }
 
 function endpointOf(config: RouterConfig, vip: string): string {
@@ -88,12 +107,17 @@ function endpointOf(config: RouterConfig, vip: string): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-function neighborStatuses({ bgp }: ControlSources): NeighborStatus[] {
-  return bgp.peers().map(({ peer, neighbor }) => neighborStatus(peer, neighbor));
+async function neighborStatuses({ bgp, bfd }: ControlSources): Promise<NeighborStatus[]> {
+  const status = await bfd.status();
+  return bgp.peers().map(({ peer, neighbor }) => {
+    const session = status?.sessions.find(({ id }) => id === canonicalText(peer.address));
+    const known = status === undefined || session === undefined ? undefined : { at: status.at, session };
+    return neighborStatus(peer, neighbor, known);
+  });
 }
 
-function oneNeighbor(sources: ControlSources, name: string): NeighborStatus {
-  const all = neighborStatuses(sources);
+async function oneNeighbor(sources: ControlSources, name: string): Promise<NeighborStatus> {
+  const all = await neighborStatuses(sources);
   const found = all.find((status) => status.name === name) ?? all.find((status) => status.address === name);
   if (found === undefined) {
     const known = all.map((status) => status.name).join(', ');

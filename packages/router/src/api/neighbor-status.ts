@@ -1,5 +1,12 @@
-import { formatAsn, formatIpAddress, formatPrefix, type Path } from '@bgp-lb/protocol';
-import type { Peer, PeerStatus } from '@bgp-lb/protocol/node';
+import {
+  type BfdState,
+  describeBfdDiagnostic,
+  formatAsn,
+  formatIpAddress,
+  formatPrefix,
+  type Path,
+} from '@bgp-lb/protocol';
+import type { BfdSessionCounters, BfdSessionStatus, Peer, PeerStatus } from '@bgp-lb/protocol/node';
 import type { AdvertisedRoute } from '../bgp/upstream-advertiser.ts';
 import type { NeighborConfig } from '../config/router-config.ts';
 
@@ -39,15 +46,57 @@ export interface NeighborStatus extends PeerStatus {
   /** The neighbour of the configuration that it belongs to. */
   readonly neighbor: string;
   readonly role: NeighborConfig['role'];
+  /** `null` where BFD is not configured, or has no session with it at the moment. */
+  readonly bfd: NeighborBfdStatus | null;
   readonly rejectedPaths: readonly RefusedPath[];
 }
 
-export function neighborStatus(peer: Peer, neighbor: NeighborConfig): NeighborStatus {
+/** The BFD session with a neighbour. Durations are milliseconds. */
+export interface NeighborBfdStatus {
+  readonly state: BfdState;
+  readonly sinceMs: number;
+  /** Why its state last changed on our side, and on the other (RFC 5880 section 4.1). */
+  readonly diagnostic: string;
+  readonly remoteDiagnostic: string | null;
+  readonly remoteState: BfdState | null;
+  readonly multihop: boolean;
+  /** In use now, between our packets. */
+  readonly transmitInterval: number;
+  /** A silence of so long is death; `null` before the neighbour was heard. */
+  readonly detectionTime: number | null;
+  /** Why our last packet could not be sent. */
+  readonly sendError: string | null;
+  readonly counters: BfdSessionCounters;
+}
+
+export function neighborStatus(
+  peer: Peer,
+  neighbor: NeighborConfig,
+  bfd: { readonly at: number; readonly session: BfdSessionStatus } | undefined,
+): NeighborStatus {
   return {
     ...peer.status(),
     neighbor: neighbor.name,
     role: neighbor.role,
+    bfd: bfd === undefined ? null : neighborBfdStatus(bfd.session, bfd.at),
     rejectedPaths: refusedPaths(peer),
+  };
+}
+
+function neighborBfdStatus(session: BfdSessionStatus, at: number): NeighborBfdStatus {
+  const { state, since, diagnostic, remote, multihop, transmitInterval, detectionTime, sendError, counters } =
+    session;
+  return {
+    state,
+    sinceMs: Math.round(at - since),
+    diagnostic: describeBfdDiagnostic(diagnostic),
+    remoteDiagnostic: remote === undefined ? null : describeBfdDiagnostic(remote.diagnostic),
+    remoteState: remote?.state ?? null,
+    multihop,
+    transmitInterval,
+    detectionTime: detectionTime ?? null,
+    sendError: sendError ?? null,
+    counters,
   };
 }
 

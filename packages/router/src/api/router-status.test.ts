@@ -33,6 +33,7 @@ function facts(changed: Partial<VipFacts> = {}): VipFacts {
     forwarding: ['10.0.0.11'],
     hasUpstreams: true,
     problems: new Map(),
+    bfdOf: (nextHop) => (nextHop === '10.0.0.11' ? 'Up' : 'Down'),
     now: 13_300,
     ...changed,
   };
@@ -59,12 +60,20 @@ describe('the status of a VIP', () => {
       'health',
       'reason',
     ]);
-    expect(first).toMatchObject({ state: 'active', bfd: 'off', reason: '' });
+    expect(first).toMatchObject({ state: 'active', bfd: 'Up', reason: '' });
     expect(sinceMs).toBe(12_300);
   });
 
   it('gives each member that is out its reason', () => {
     expect(vipStatus(facts()).members[1]).toMatchObject({ state: 'out', reason: 'hold timer expired' });
+  });
+
+  it.each([
+    [1000, 'BFD down for 12.3 s'],
+    [-186_700, 'BFD down for 200 s'],
+  ])('says since when BFD has been down (%i)', (reasonSince, reason) => {
+    const members = [{ ...out, reason: 'BFD down', reasonSince }];
+    expect(vipStatus(facts({ members })).members[0]).toMatchObject({ bfd: 'Down', reason });
   });
 
   it('is not ready, and not advertised, when the kernel forwards to nobody', () => {

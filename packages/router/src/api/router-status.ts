@@ -1,10 +1,11 @@
+import type { BfdState } from '@bgp-lb/protocol';
 import type { VipForwarding } from '../dataplane/data-plane.ts';
 import type { MemberView } from '../pool/member-view.ts';
 
 /** A member in `/api/v1/status`. */
-interface MemberStatus extends Omit<MemberView, 'since'> {
-  /** BFD is not part of this release. */
-  readonly bfd: 'off';
+interface MemberStatus extends Omit<MemberView, 'since' | 'reasonSince'> {
+  /** What BFD last knew of its host; `off` where it is not configured. */
+  readonly bfd: BfdState | 'off';
   /** Milliseconds in this state. */
   readonly sinceMs: number;
 }
@@ -29,6 +30,8 @@ export interface RouterStatus {
   readonly asn: number;
   readonly vips: readonly VipStatus[];
   readonly healthCheck: { readonly verified: boolean; readonly detail: string };
+  /** The BFD thread: `SCHED_FIFO 10`, or less and why; `null` while it does not run or nobody has BFD. */
+  readonly bfd: { readonly scheduling: string | null; readonly problems: readonly string[] };
   readonly dataplane: { readonly kind: string; readonly problems: readonly string[] };
   /**
    * Segments that the kernel of this host dropped for their TCP-MD5 signature (RFC 2385), `null` without passwords.
@@ -48,6 +51,8 @@ export interface VipFacts {
   readonly hasUpstreams: boolean;
   /** Why a member that is in the pool is not forwarded to, by next hop. */
   readonly problems: ReadonlyMap<string, string>;
+  /** Of the member's host. */
+  readonly bfdOf: (nextHop: string) => BfdState | 'off';
   readonly now: number;
 }
 
@@ -68,7 +73,7 @@ export function vipStatus(facts: VipFacts): VipStatus {
       inPool: view.inPool,
       weight: view.weight,
       session: view.session,
-      bfd: 'off',
+      bfd: facts.bfdOf(view.nextHop),
       health: view.health,
       reason: reasonOf(view, facts),
       sinceMs: Math.round(now - view.since),
@@ -76,7 +81,10 @@ export function vipStatus(facts: VipFacts): VipStatus {
   };
 }
 
-function reasonOf(view: MemberView, { forwarding, problems }: VipFacts): string {
+function reasonOf(view: MemberView, { forwarding, problems, now }: VipFacts): string {
+  if (view.reasonSince !== undefined) {
+    return `${view.reason} for ${duration(now - view.reasonSince)}`;
+  }
   if (!view.inPool || forwarding.includes(view.nextHop)) {
     return view.reason;
   }
@@ -88,4 +96,9 @@ function reasonOf(view: MemberView, { forwarding, problems }: VipFacts): string 
 export function forwardingProblems(vip: VipForwarding | undefined): Map<string, string> {
   const entries = vip?.members.map(({ nextHop, problem }) => [nextHop, problem] as const) ?? [];
   return new Map(entries.filter(([, problem]) => problem !== ''));
+}
+
+/** `12.3 s`, and from a minute on `200 s`: nobody reads the tenths of an hour. */
+function duration(ms: number): string {
+  return `${(ms / 1000).toFixed(ms < 60_000 ? 1 : 0)} s`;
 }

@@ -36,6 +36,7 @@ describe('what people read', () => {
           },
         ],
         healthCheck: { verified: false, detail: 'certificates are not verified' },
+        bfd: { scheduling: 'nice -15 (sched_setscheduler: EPERM)', problems: ['IPv4 port 3784: EADDRINUSE'] },
         dataplane: { kind: 'kernel', problems: ['nft cannot be run'] },
         md5: null,
         version: '0.1.0',
@@ -45,6 +46,8 @@ describe('what people read', () => {
     expect(shown).toMatch(/10\.0\.0\.13 +out +0 +Idle +off +unknown +12s +hold timer expired/);
     expect(shown).toContain('certificates are not verified');
     expect(shown).toContain('nft cannot be run');
+    expect(shown).toContain('BFD does not receive: IPv4 port 3784: EADDRINUSE');
+    expect(shown).toContain('may raise false alarms: nice -15 (sched_setscheduler: EPERM)');
   });
 
   it('routes: what was refused, and why', () => {

@@ -4,10 +4,14 @@ import type { NeighborStatus, RouterRoutes } from './neighbor-status.ts';
 import type { RouterStatus } from './router-status.ts';
 
 /** `status` for people: the VIPs, their members, and what is to be known about the host. */
-export function statusTables({ vips, healthCheck, dataplane, md5 }: RouterStatus): Table[] {
+export function statusTables({ vips, healthCheck, bfd, dataplane, md5 }: RouterStatus): Table[] {
   const notes = [
     ...(healthCheck.verified ? [] : [healthCheck.detail]),
     ...dataplane.problems,
+    ...bfd.problems.map((problem) => `BFD does not receive: ${problem}`),
+    ...(bfd.scheduling === null || bfd.scheduling.startsWith('SCHED_FIFO')
+      ? []
+      : [`the BFD thread is not scheduled first, and may raise false alarms: ${bfd.scheduling}`]),
     ...signatureNotes(md5),
   ];
   return [
@@ -61,6 +65,7 @@ export function neighborsTable(neighbors: readonly NeighborStatus[]): Table {
       'AS',
       'STATE',
       'FOR',
+      'BFD',
       'RECEIVED',
       'REJECTED',
       'ADVERTISED',
@@ -73,6 +78,7 @@ export function neighborsTable(neighbors: readonly NeighborStatus[]): Table {
       one.remoteAsn,
       one.state,
       age(one.sinceMs),
+      one.bfd?.state ?? 'off',
       one.prefixes.received,
       one.prefixes.rejected,
       one.prefixes.advertised,
@@ -109,6 +115,7 @@ export function neighborTables(one: NeighborStatus): Table[] {
     ['local address', one.localAddress],
     ['remote address', one.remoteAddress],
     ['hold time, keepalive', one.holdTime === null ? '' : `${one.holdTime} s, ${one.keepaliveTime} s`],
+    ...bfdFacts(one.bfd),
     ['capabilities sent', one.capabilities.local.join('; ')],
     ['capabilities received', one.capabilities.remote.join('; ')],
     ['paths received', one.prefixes.received],
@@ -133,6 +140,23 @@ export function neighborTables(one: NeighborStatus): Table[] {
       rows: one.rejectedPaths.map(({ prefix, reason }) => [prefix, reason]),
       empty: 'no path was rejected',
     },
+  ];
+}
+
+function bfdFacts(bfd: NeighborStatus['bfd']): [string, string | number][] {
+  if (bfd === null) {
+    return [['BFD', 'off']];
+  }
+  const { transmitInterval, detectionTime, remoteState, remoteDiagnostic } = bfd;
+  return [
+    ['BFD', `${bfd.state} for ${age(bfd.sinceMs)} (${bfd.diagnostic})${bfd.multihop ? ', multihop' : ''}`],
+    ['BFD of the neighbor', remoteState === null ? 'silent' : `${remoteState} (${remoteDiagnostic})`],
+    [
+      'BFD interval, Detection Time',
+      `${transmitInterval} ms, ${detectionTime === null ? 'none yet' : `${detectionTime} ms`}`,
+    ],
+    ['BFD packets', JSON.stringify(bfd.counters)],
+    ...(bfd.sendError === null ? [] : [['BFD send error', bfd.sendError] satisfies [string, string]]),
   ];
 }
 

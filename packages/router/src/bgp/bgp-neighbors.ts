@@ -31,6 +31,8 @@ export interface BgpNeighborsOptions {
   readonly observe: (peer: Peer | undefined, event: PeerEvent) => void;
   /** Adj-RIB-In changes of any neighbour, refused paths among them. */
   readonly observeRoutes: (peer: Peer, change: RouteChange) => void;
+  /** A session is there, before anything of it is handled. */
+  readonly established: (peer: Peer, neighbor: NeighborConfig) => void;
   /** A listener that is left out, with the reason. */
   readonly onSkippedListener: (address: string, reason: string) => void;
 }
@@ -55,7 +57,7 @@ export class BgpNeighbors {
       sockets: options.sockets,
       clock: options.clock,
       handlers: {
-        established: (peer) => this.#handlersOf(peer)?.established?.(peer),
+        established: (peer) => this.#established(peer),
         down: (peer, reason) => this.#handlersOf(peer)?.down?.(peer, reason),
         routes: (peer, change) => this.#routes(peer, change),
         endOfRib: (peer, family) => this.#handlersOf(peer)?.endOfRib?.(peer, family),
@@ -131,6 +133,14 @@ export class BgpNeighbors {
       }
       this.#options.onSkippedListener(address, error instanceof Error ? error.message : String(error));
     }
+  }
+
+  #established(peer: Peer): void {
+    const neighbor = this.neighborOf(peer);
+    if (neighbor !== undefined && !this.#isStopped) {
+      this.#options.established(peer, neighbor);
+    }
+    this.#handlersOf(peer)?.established?.(peer);
   }
 
   #routes(peer: Peer, change: RouteChange): void {

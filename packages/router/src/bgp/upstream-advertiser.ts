@@ -30,6 +30,8 @@ export interface AdvertisedRoute {
 export class UpstreamAdvertiser implements RouteAdvertiser {
   #bgp: BgpNeighbors;
   #advertised = new Set<string>();
+  /** Addresses of upstreams that get nothing until their BFD is Up. */
+  #waiting = new Set<string>();
 
   constructor(bgp: BgpNeighbors) {
     this.#bgp = bgp;
@@ -47,6 +49,18 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
       this.#advertised.delete(vip);
     }
     for (const { peer } of this.#bgp.peers('upstream')) {
+      this.#update(peer);
+    }
+  }
+
+  /** An upstream that must have BFD has it, or not. */
+  setBfdUp(address: string, isUp: boolean): void {
+    if (isUp) {
+      this.#waiting.delete(address);
+    } else {
+      this.#waiting.add(address);
+    }
+    for (const { peer } of this.#bgp.peers('upstream').filter((one) => one.peer.address === address)) {
       this.#update(peer);
     }
   }
@@ -72,6 +86,9 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
   }
 
   #vipsOf(peer: Peer): string[] {
+    if (this.#waiting.has(peer.address)) {
+      return [];
+    }
     return [...this.#advertised]
       .filter((vip) => familyOfAddress(vip) === familyOfAddress(peer.address))
       .sort();

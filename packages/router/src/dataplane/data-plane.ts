@@ -43,6 +43,11 @@ export interface DataPlaneStatus {
 export interface DataPlaneHandlers {
   /** The next hops that the VIP is forwarded to changed. Called in the tick of the change. */
   forwarding(vip: string, nextHops: readonly string[]): void;
+  /**
+   * There is no way to a next hop any more, in words (`no carrier on eth0`), or again (`undefined`). Packets go there
+   * no more when this is called.
+   */
+  link(nextHop: string, problem: string | undefined): void;
   /** A setting of the host was made because it was needed, for the first time. */
   configured(settings: readonly string[]): void;
   /** Somebody or something else changed what this data plane owns, and it was put right. */

@@ -70,8 +70,91 @@ describe('what a master may not announce', () => {
     await complete;
     const rejected = bgp.peers('master').flatMap(({ peer }) => peer.adjRibIn?.rejected.last ?? []);
     expect(rejected.map((path) => path.reason)).toEqual([reason]);
-    expect(
-      events.filter(({ type, nextHop: member }) => type === 'announced' && member === '10.0.0.11'),
-    ).toEqual([]);
+    expect(events.filter((event) => event.type === 'announced' && event.nextHop === '10.0.0.11')).toEqual([]);
+  });
+});
+
+describe('a master whose host is dead', () => {
+  const cleanUp: (() => Promise<void>)[] = [];
+
+  afterEach(async () => {
+    for (const close of cleanUp.splice(0)) {
+      await close();
+    }
+  });
+
+  /** A source that has two masters which announce the VIP, and what it reported. */
+  async function start(): Promise<{
+    membership: BgpMembership;
+    made: readonly LoopbackMaster[];
+    until: (isIt: (event: MembershipEvent) => boolean, count?: number) => Promise<MembershipEvent[]>;
+    events: MembershipEvent[];
+  }> {
+    const port = await freePort();
+    const membership = new BgpMembership(routerNeighbors(port, [masters]));
+    const events: MembershipEvent[] = [];
+    let told: () => void = () => undefined;
+    await membership.start((event) => {
+      events.push(event);
+      told();
+    });
+    cleanUp.push(() => membership.stop());
+    const until = async (
+      isIt: (event: MembershipEvent) => boolean,
+      count = 1,
+    ): Promise<MembershipEvent[]> => {
+      while (events.filter(isIt).length < count) {
+        await new Promise<void>((resolve) => {
+          told = resolve;
+        });
+      }
+      return events.filter(isIt);
+    };
+    const made = ['10.0.0.11', '10.0.0.12'].map((address) => new LoopbackMaster(address, port, [VIP]));
+    cleanUp.push(...made.map((master) => () => master.die()));
+    await until(({ type }) => type === 'announced', 2);
+    await until(({ type }) => type === 'complete', 2);
+    return { membership, made, until, events };
+  }
+
+  it('is reported as lost, and not as withdrawn when its session is ended for that', async () => {
+    const { membership, until, events } = await start();
+    membership.hostsDead({ addresses: ['10.0.0.11', '10.0.0.12', '10.9.9.9'], window: 900 });
+    expect(events.at(-1)?.type).not.toBe('withdrawn');
+    expect(events.filter(({ type }) => type === 'lost')).toEqual([
+      {
+        type: 'lost',
+        members: ['10.0.0.11', '10.0.0.12'].map((nextHop) => ({ nextHop, reason: 'BFD down' })),
+        window: 900,
+      },
+    ]);
+    await until(({ type }) => type === 'announced', 4);
+    expect(events.filter(({ type }) => type === 'withdrawn')).toEqual([]);
+  });
+
+  it('that says the same of us is lost together with the others that do', async () => {
+    const { made, until, events } = await start();
+    for (const master of made) {
+      master.bfdDown();
+    }
+    const [first] = await until(({ type }) => type === 'lost');
+    const [one, other] = events.filter(({ type }) => type === 'lost');
+    const members = [one, other].flatMap((event) => (event?.type === 'lost' ? event.members : []));
+    await until(({ type }) => type === 'announced', 4);
+    expect(first?.type).toBe('lost');
+    expect(members.length).toBeGreaterThan(0);
+    expect(members[0]?.reason).toBe('its speaker says that BFD is down');
+    expect(events.filter(({ type }) => type === 'withdrawn')).toEqual([]);
+  });
+
+  it('that must have BFD is waited for', async () => {
+    const { membership, events } = await start();
+    membership.bfdRequired('10.0.0.11', false);
+    membership.bfdRequired('10.0.0.11', true);
+    const barrier = { type: 'barrier', nextHop: '10.0.0.11', barrier: 'bfd' };
+    expect(events.slice(-2)).toEqual([
+      { ...barrier, reason: 'BFD is not Up (strict)' },
+      { ...barrier, reason: undefined },
+    ]);
   });
 });

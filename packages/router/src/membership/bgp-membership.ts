@@ -1,5 +1,13 @@
-import { formatPrefix, type Path, type PathAttributes, type RouteChange } from '@bgp-lb/protocol';
+import {
+  CeaseSubcode,
+  formatPrefix,
+  NotificationCode,
+  type Path,
+  type PathAttributes,
+  type RouteChange,
+} from '@bgp-lb/protocol';
 import type { DownReason, Peer, PeerEvent } from '@bgp-lb/protocol/node';
+import type { HostDeaths } from '../bfd/neighbor-bfd.ts';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import { canonicalText } from '../bgp/neighbor-options.ts';
 import type { MembershipSink, MembershipSource } from './membership-source.ts';
@@ -11,6 +19,9 @@ interface Reported {
   readonly isStale: boolean;
 }
 
+/** Masters that take us for dead because we hung say so within this time of each other (ms). */
+const CEASED_TOGETHER = 1000;
+
 /** Members are the BGP neighbours of role `master` that announce a VIP. */
 export class BgpMembership implements MembershipSource {
   readonly kind = 'bgp';
@@ -20,6 +31,8 @@ export class BgpMembership implements MembershipSource {
   #reported = new Map<string, Map<string, Reported>>();
   /** Why paths of a peer are about to go, where a message before says so. */
   #reasons = new Map<string, string>();
+  /** Members that ended their sessions because BFD is down, to be reported together. */
+  #ceased: string[] = [];
 
   constructor(bgp: BgpNeighbors) {
     this.#bgp = bgp;
@@ -47,6 +60,38 @@ export class BgpMembership implements MembershipSource {
     await this.#bgp.stop();
   }
 
+  /** BFD says that these hosts are dead: they are reported as lost, and then their sessions are ended (RFC 9384). */
+  hostsDead({ addresses, window }: HostDeaths): void {
+    const peers = this.#bgp
+      .peers('master')
+      .map(({ peer }) => peer)
+      .filter((peer) => addresses.includes(canonicalText(peer.address)));
+    this.#lost(
+      peers.map((peer) => canonicalText(peer.address)),
+      'BFD down',
+      window,
+    );
+    for (const peer of peers) {
+      peer.bfdDown();
+    }
+  }
+
+  /** A master that must have BFD has it, or not. */
+  bfdRequired(nextHop: string, isUp: boolean): void {
+    const reason = isUp ? undefined : 'BFD is not Up (strict)';
+    this.#sink({ type: 'barrier', nextHop, barrier: 'bfd', reason });
+  }
+
+  #lost(nextHops: readonly string[], reason: string, window: number): void {
+    for (const nextHop of nextHops) {
+      // What follows from the end of the session was reported by this.
+      this.#reported.delete(nextHop);
+    }
+    if (nextHops.length > 0) {
+      this.#sink({ type: 'lost', members: nextHops.map((nextHop) => ({ nextHop, reason })), window });
+    }
+  }
+
   #session(peer: Peer, session: string, reason?: string): void {
     const event = {
       type: 'session',
@@ -57,9 +102,30 @@ export class BgpMembership implements MembershipSource {
     this.#sink(reason === undefined ? event : { ...event, reason });
   }
 
-  #down(peer: Peer, { text }: DownReason): void {
-    this.#report(peer, text);
+  #down(peer: Peer, reason: DownReason): void {
+    const { text } = reason;
+    if (isBfdDown(reason)) {
+      this.#saidDead(canonicalText(peer.address));
+    } else {
+      this.#report(peer, text);
+    }
     this.#session(peer, 'Idle', text);
+  }
+
+  /**
+   * The master's BFD takes us for dead. When all of them say so it is we who hung, and what they say has waited in our
+   * sockets: it is read first, and then judged together.
+   */
+  #saidDead(nextHop: string): void {
+    this.#reported.delete(nextHop);
+    this.#ceased.push(nextHop);
+    if (this.#ceased.length === 1) {
+      setImmediate(() => {
+        const nextHops = this.#ceased;
+        this.#ceased = [];
+        this.#lost(nextHops, 'its speaker says that BFD is down', CEASED_TOGETHER);
+      });
+    }
   }
 
   #routes(peer: Peer, change: RouteChange): void {
@@ -112,4 +178,10 @@ export class BgpMembership implements MembershipSource {
 /** A path that import policy refuses takes the place of the one before it (RFC 4271 section 9.1). */
 function rejectionOf({ withdrawn, rejected }: RouteChange): string | undefined {
   return withdrawn.length > 0 ? rejected[0]?.reason : undefined;
+}
+
+function isBfdDown({ kind, code, subcode }: DownReason): boolean {
+  return (
+    kind === 'notification-received' && code === NotificationCode.Cease && subcode === CeaseSubcode.BfdDown
+  );
 }

@@ -1,4 +1,5 @@
 import type { Intent } from '../pool/member-view.ts';
+import type { Barrier, LostMember } from '../pool/pool-event.ts';
 
 /** What a membership source reports. Members are known by their next hop, an address in canonical text. */
 export type MembershipEvent =
@@ -22,6 +23,15 @@ export type MembershipEvent =
     }
   | { readonly type: 'stale'; readonly vip: string; readonly nextHop: string; readonly reason: string }
   | { readonly type: 'withdrawn'; readonly vip: string; readonly nextHop: string; readonly reason: string }
+  /** The hosts of these members are dead, all that were found so in one turn; their paths are gone without `withdrawn`. */
+  | { readonly type: 'lost'; readonly members: readonly LostMember[]; readonly window: number }
+  /** Something that the member needs besides is missing, or there again (`undefined`). */
+  | {
+      readonly type: 'barrier';
+      readonly nextHop: string;
+      readonly barrier: Barrier;
+      readonly reason: string | undefined;
+    }
   /** All that this member has was reported. */
   | { readonly type: 'complete'; readonly nextHop: string };
 
@@ -32,7 +42,7 @@ export type MembershipSink = (event: MembershipEvent) => void;
  * Says which members ask to serve which VIP. Its promises, which `membershipConformance` checks:
  * - only configured VIPs are reported, and a member only as its own next hop;
  * - `announced` comes once per change, `withdrawn` and `stale` only for what was announced before;
- * - after `withdrawn` the same path is reported again only by a new `announced`;
+ * - after `withdrawn` and `lost` the same path is reported again only by a new `announced`;
  * - after `stop` no event comes.
  */
 export interface MembershipSource {

@@ -1,5 +1,6 @@
 import { createMetrics, type Metrics } from '@bgp-lb/daemon';
 import { Counter, Gauge, Histogram } from 'prom-client';
+import { BfdMetrics } from './bfd-metrics.ts';
 
 /** Names of the metrics begin so. */
 const PREFIX = 'bgp_lb_router_';
@@ -35,6 +36,7 @@ export class RouterMetrics {
   readonly kernelOperations: Counter<'operation' | 'result'>;
   readonly kernelOperationDuration: Histogram<'operation'>;
   readonly repairs: Counter<string>;
+  readonly bfd: BfdMetrics = new BfdMetrics(this.metrics.registry);
 
   constructor() {
     const registers = [this.metrics.registry];

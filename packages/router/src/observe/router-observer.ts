@@ -1,7 +1,13 @@
 import type { EventLog, Logger, ProbeResult } from '@bgp-lb/daemon';
 import type { RouteChange } from '@bgp-lb/protocol';
 import { formatPrefix } from '@bgp-lb/protocol';
-import type { PeerEvent } from '@bgp-lb/protocol/node';
+import {
+  type BfdScheduling,
+  type BfdStateChange,
+  type PeerEvent,
+  schedulingText,
+} from '@bgp-lb/protocol/node';
+import { describeBfdChange, type Verdict } from '../bfd/who-died.ts';
 import { rejectionClass } from '../membership/import-policy.ts';
 import type { Transition } from '../pool/member-view.ts';
 import type { RouterMetrics } from './router-metrics.ts';
@@ -89,6 +95,29 @@ export class RouterObserver {
     this.#limited(`${type} ${who.peer}`, () =>
       this.#record(level, `neighbor-${type}`, { ...who, ...fields }, `${who.peer}: ${describe(event)}`),
     );
+  }
+
+  /** One line for each change of a BFD session; `verdict` where it is a failure. */
+  bfd(who: NamedNeighbor, change: BfdStateChange, verdict: Verdict | undefined): void {
+    const { from, to, reason, isFailure, detectionTime, timerDelay, lastReceivedAt, at } = change;
+    this.#metrics.bfd.transitions.inc({ role: who.role, to });
+    if (verdict !== undefined) {
+      this.#metrics.bfd.failures.inc({ role: who.role, died: verdict.died });
+    }
+    const silentFor = lastReceivedAt === undefined ? undefined : Math.round(at - lastReceivedAt);
+    const fields = { ...who, from, to, reason, isFailure, detectionTime, timerDelay, silentFor, ...verdict };
+    const made = { host: 'its host is dead', process: 'its host lives', nothing: 'nothing died' } as const;
+    const judged = verdict === undefined ? '' : `; ${made[verdict.died]}: ${verdict.because}`;
+    const text = `${who.peer}: BFD ${from} -> ${to}: ${describeBfdChange(change)}${judged}`;
+    const level = verdict?.died === 'host' ? 'warn' : 'info';
+    this.#limited(`bfd ${who.peer}`, () => this.#record(level, 'bfd-state', fields, text));
+  }
+
+  /** How the BFD thread is scheduled: an ordinary one may be late, which its neighbours take for death. */
+  bfdScheduled(scheduling: BfdScheduling): void {
+    const level = scheduling.policy === 'fifo' ? 'info' : 'warn';
+    const text = `the BFD thread is scheduled as ${schedulingText(scheduling)}`;
+    this.#record(level, 'bfd-scheduling', { ...scheduling }, text);
   }
 
   rejected(who: NamedNeighbor, change: RouteChange): void {

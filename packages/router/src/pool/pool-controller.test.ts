@@ -37,6 +37,7 @@ beforeEach(() => {
     setTargets: (vip, targets) =>
       targets.length > 0 &&
       log.push(`targets ${vip} ${targets.map(({ nextHop, urgency }) => `${nextHop}/${urgency}`)}`),
+    onChanged: () => undefined,
     onTransition: (vip, { member, from, to }) => log.push(`transition ${vip} ${member} ${from} ${to}`),
   });
 });

@@ -15,6 +15,8 @@ export interface PoolControllerOptions {
   readonly clock: Clock;
   /** Hears of the members to probe. */
   readonly setTargets: (vip: string, targets: readonly ProbeTarget[]) => void;
+  /** The pool has changed, and the kernel does what it says. */
+  readonly onChanged: (vip: string) => void;
   readonly onTransition: (vip: string, transition: Transition) => void;
 }
 
@@ -36,17 +38,39 @@ export class PoolController {
   }
 
   membership(event: MembershipEvent): void {
-    if (event.type === 'session' || event.type === 'complete') {
-      // A session concerns all VIPs of its address family: members are next hops.
-      for (const vip of this.#options.pools.keys()) {
-        if (vip.includes(':') === event.nextHop.includes(':')) {
-          this.#handle(vip, event);
+    switch (event.type) {
+      case 'session':
+      case 'complete':
+      case 'barrier':
+        // These concern all VIPs of the address family: members are next hops.
+        this.#handleAll(event.nextHop.includes(':'), event);
+        return;
+      case 'lost':
+        for (const isIpv6 of [false, true]) {
+          const members = event.members.filter(({ nextHop }) => nextHop.includes(':') === isIpv6);
+          if (members.length > 0) {
+            this.#handleAll(isIpv6, { ...event, members });
+          }
         }
+        return;
+      default: {
+        const { vip, ...rest } = event;
+        this.#handle(vip, rest);
       }
-      return;
     }
-    const { vip, ...rest } = event;
-    this.#handle(vip, rest);
+  }
+
+  /** The interface towards a next hop has lost its carrier, in words, or has it again. */
+  link(nextHop: string, reason: string | undefined): void {
+    this.#handleAll(nextHop.includes(':'), { type: 'barrier', nextHop, barrier: 'link', reason });
+  }
+
+  #handleAll(isIpv6: boolean, event: PoolEvent): void {
+    for (const vip of this.#options.pools.keys()) {
+      if (vip.includes(':') === isIpv6) {
+        this.#handle(vip, event);
+      }
+    }
   }
 
   probed(vip: string, nextHop: string, result: ProbeResult): void {
@@ -71,6 +95,7 @@ export class PoolController {
     if (transitions.length > 0) {
       // Before anything else: every millisecond here is one in which packets go to a dead member.
       this.#options.dataPlane.setNextHops(vip, pool.nextHops());
+      this.#options.onChanged(vip);
     }
     this.#updateProbes(vip, pool);
     this.#schedule(vip, pool);

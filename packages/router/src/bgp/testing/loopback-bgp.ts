@@ -55,6 +55,7 @@ export function routerNeighbors(
     clock: systemClock,
     observe: (_, event) => observe(event),
     observeRoutes: () => undefined,
+    established: () => undefined,
     onSkippedListener: () => undefined,
   });
 }
@@ -145,6 +146,11 @@ export class LoopbackMaster {
   /** Cease/Administrative Shutdown. */
   async leave(): Promise<void> {
     await this.#speaker.close({ text: 'for a test' });
+  }
+
+  /** It takes us for dead: Cease/BFD Down, and it connects anew. */
+  bfdDown(): void {
+    this.#speaker.peer('router')?.bfdDown();
   }
 
   #send(): void {

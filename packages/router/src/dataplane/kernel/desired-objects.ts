@@ -21,7 +21,10 @@ const RULE_PRIORITY: number = 84;
 /** Where a next hop is, or why it cannot be used. */
 export type Resolution =
   | { readonly interfaceIndex: number; readonly interfaceName: string }
-  | { readonly problem: string };
+  | {
+      readonly problem: string /** There is a way, and the kernel refused to take it. */;
+      readonly isRefusal?: boolean;
+    };
 
 /** Everything that the kernel's objects follow from. */
 export interface Wanted {

@@ -128,7 +128,7 @@ export class KernelDataPlane implements DataPlane {
       changed: (change) => this.#changed(change),
       nftChanged: () => this.#scheduleNft(),
       overflow: () => {
-        this.#scheduleReadBack();
+        this.#scheduleReadBack(READ_BACK_GAP);
         this.#scheduleNft();
       },
     });

@@ -105,6 +105,7 @@ describe('carrier loss', () => {
     lab.setCarrier('m1', 'down');
     await plane.event((event) => event.event === 'forwarding' && event.text === `${VIP} 10.0.2.11`);
     expect(forwarding()).toEqual(['10.0.2.11']);
+    await plane.event(({ event, text }) => event === 'link' && text === '10.0.1.11: no carrier on to-m1');
     const seen = plane.events.length;
     lab.setCarrier('m1', 'up');
     await plane.event(
@@ -113,6 +114,7 @@ describe('carrier loss', () => {
     expect(forwarding()).toEqual(both);
     const states = plane.events.filter(({ event }) => event === 'forwarding').map(({ text }) => text);
     // Up, one out, up again: no other state in between.
+    await plane.event(({ event, text }) => event === 'link' && text === '10.0.1.11: there');
     expect(states).toEqual([`${VIP} ${both.join(' ')}`, `${VIP} 10.0.2.11`, `${VIP} ${both.join(' ')}`]);
   });
 

@@ -55,7 +55,7 @@ describe('a socket through a member', () => {
     // Before the data plane has heard of it, and after.
     expect(await plane.probe(lab.member('m1').address)).not.toBe('m2');
     await plane.event(({ text }) => text.includes('set-route') || text.includes('delete-route'));
-    expect(await plane.probe(lab.member('m1').address)).toBe('NoWayError: to-m1 is down');
+    expect(await plane.probe(lab.member('m1').address)).toBe('NoWayError: no carrier on to-m1');
   });
 });
 

@@ -22,7 +22,7 @@ export class NextHopResolver {
 
   /** The kernel refused the next hop although it resolved: it counts as unusable until `invalidate`. */
   refuse(nextHop: string, problem: string): void {
-    this.#answers.set(nextHop, { problem });
+    this.#answers.set(nextHop, { problem, isRefusal: true });
   }
 
   resolve(nextHop: string): Resolution {
@@ -58,8 +58,11 @@ export class NextHopResolver {
         // Another router in between would look the VIP up by its own table, and may send it back.
         return { problem: `${nextHop} is not on link: its route goes by ${decision.gateway} (${link.name})` };
       }
-      if (!(link.isUp && link.hasCarrier)) {
+      if (!link.isUp) {
         return { problem: `${link.name} is down` };
+      }
+      if (!link.hasCarrier) {
+        return { problem: `no carrier on ${link.name}` };
       }
       return { interfaceIndex: link.index, interfaceName: link.name };
     } catch (error) {

@@ -44,7 +44,7 @@ class Recorder {
     after = 0,
   ): Promise<Extract<MembershipEvent, { type: T }>> {
     const isIt = (event: MembershipEvent): event is Extract<MembershipEvent, { type: T }> =>
-      event.type === type && event.nextHop === nextHop;
+      event.type === type && 'nextHop' in event && event.nextHop === nextHop;
     return new Promise((resolve, reject) => {
       const look = (): void => {
         const found = this.events.slice(after).find(isIt);
@@ -66,7 +66,8 @@ class Recorder {
   /** Types of the events about a member's paths, in order. */
   paths(nextHop: string): string[] {
     return this.events
-      .filter((event) => event.nextHop === nextHop && event.type !== 'session' && event.type !== 'complete')
+      .filter((event) => 'nextHop' in event && event.nextHop === nextHop)
+      .filter(({ type }) => type !== 'session' && type !== 'complete')
       .map(({ type }) => type);
   }
 }

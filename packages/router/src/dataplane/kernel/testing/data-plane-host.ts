@@ -39,6 +39,7 @@ async function obey(call: HostCall): Promise<unknown> {
   switch (call.method) {
     case 'start': {
       const adopted = await plane.start({
+        link: (nextHop, problem) => tell({ event: 'link', text: `${nextHop}: ${problem ?? 'there'}` }),
         forwarding: (vip, nextHops) => tell({ event: 'forwarding', text: `${vip} ${nextHops.join(' ')}` }),
         configured: () => undefined,
         repaired: (operations) => tell({ event: 'repaired', text: operations.join('; ') }),

@@ -18,7 +18,7 @@ export interface HostReply {
   readonly error?: string;
 }
 export interface HostEvent {
-  readonly event: 'ready' | 'forwarding' | 'repaired' | 'error';
+  readonly event: 'ready' | 'forwarding' | 'link' | 'repaired' | 'error';
   readonly text: string;
 }
 

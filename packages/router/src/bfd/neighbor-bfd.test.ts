@@ -1,0 +1,175 @@
+import type { BfdSessionOptions, BfdStateChange, BfdThreadHandlers } from '@bgp-lb/protocol/node';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { NeighborConfig } from '../config/router-config.ts';
+import { routerSchema } from '../config/schema.ts';
+import { NeighborBfd } from './neighbor-bfd.ts';
+
+const neighbors = routerSchema.parse({
+  asn: 64512,
+  vips: [{ address: '10.100.0.1' }],
+  neighbors: [
+    { name: 'masters', role: 'master', range: '10.0.0.0/24', asn: 64512 },
+    { name: 'silent', role: 'master', range: '10.1.0.0/24', asn: 64512, bfd: false },
+    { name: 'far', role: 'master', address: '10.2.0.11', asn: 64512, ttlSecurityHops: 2 },
+    { name: 'tor', role: 'upstream', address: '10.3.0.1', asn: 65001, bfd: { strict: true } },
+    { name: 'plain', role: 'upstream', address: '10.4.0.1', asn: 65001 },
+  ],
+}).neighbors;
+const [masters, silent, far, tor] = neighbors as readonly [
+  NeighborConfig,
+  NeighborConfig,
+  NeighborConfig,
+  NeighborConfig,
+];
+const timing = { transmitInterval: 300, receiveInterval: 300, detectMultiplier: 3 };
+const failure = {
+  from: 'Up',
+  to: 'Down',
+  reason: 'detection-expired',
+  isFailure: true,
+  diagnostic: 1,
+  remoteDiagnostic: 0,
+  at: 5000,
+  lastReceivedAt: 4100,
+  detectionTime: 900,
+  timerDelay: 1,
+} as const;
+
+let log: string[];
+let sessions: BfdSessionOptions[];
+let established: Set<string>;
+let waiting: (() => void)[];
+let thread: BfdThreadHandlers;
+let bfd: NeighborBfd;
+
+function change(id: string, changed: Partial<BfdStateChange> = {}): void {
+  thread.changed({ id, ...failure, ...changed });
+}
+
+const up = { from: 'Init', to: 'Up', reason: 'peer-agrees', isFailure: false } as const;
+
+/** All that waited in the sockets was read. */
+function read(): void {
+  for (const run of waiting.splice(0)) {
+    run();
+  }
+}
+
+beforeEach(() => {
+  log = [];
+  sessions = [];
+  established = new Set(['10.0.0.11', '10.0.0.12', '10.3.0.1']);
+  waiting = [];
+  bfd = new NeighborBfd({
+    neighbors,
+    start: (handlers) => {
+      thread = handlers;
+      return {
+        scheduling: undefined,
+        add: (session) => sessions.push(session),
+        remove: (id) => log.push(`remove ${id}`),
+        change: () => undefined,
+        setAdminDown: () => undefined,
+        status: () => Promise.reject(new Error('dead')),
+        stop: async () => {
+          log.push('stop');
+        },
+      };
+    },
+    facts: (address) => ({ isEstablished: established.has(address) }),
+    dead: ({ addresses, window }) => log.push(`dead ${addresses.join(' ')} within ${window}`),
+    required: (address, isUp) => log.push(`required ${address} ${isUp ? 'up' : 'down'}`),
+    changed: ({ id, to }, verdict) => log.push(`${id} ${to} ${verdict?.died ?? ''}`.trim()),
+    scheduled: () => undefined,
+    problem: (text) => log.push(text),
+    afterReading: (run) => waiting.push(run),
+    now: () => 1000,
+  });
+});
+
+describe('sessions of BFD', () => {
+  it('begin at once with configured addresses that have BFD, on the right port', () => {
+    bfd.start();
+    expect(sessions).toEqual([
+      { id: '10.2.0.11', remoteAddress: '10.2.0.11', multihop: true, ...timing },
+      { id: '10.3.0.1', remoteAddress: '10.3.0.1', multihop: false, ...timing },
+    ]);
+    bfd.sessionEstablished('10.2.0.11', far, '10.2.0.10');
+    expect(sessions).toHaveLength(2);
+  });
+
+  it('begin with those of a range when BGP does, from the address of its connection, and end with them', () => {
+    bfd.sessionEstablished('10.0.0.11', masters, '10.0.0.10');
+    bfd.sessionEstablished('10.1.0.11', silent, '10.1.0.10');
+    const session = { id: '10.0.0.11', remoteAddress: '10.0.0.11', localAddress: '10.0.0.10' };
+    expect(sessions).toEqual([{ ...session, multihop: false, ...timing }]);
+    expect(bfd.stateOf('10.0.0.11')).toEqual({ state: 'Down', since: 1000 });
+    expect(bfd.stateOf('10.1.0.11')).toBeUndefined();
+    change('10.0.0.11', up);
+    bfd.forget('10.0.0.11');
+    bfd.forget('10.1.0.11');
+    change('10.0.0.11', { to: 'AdminDown', isFailure: false });
+    expect(log).toEqual(['10.0.0.11 Up', 'remove 10.0.0.11']);
+    expect(bfd.stateOf('10.0.0.11')).toEqual({ state: 'Up', since: 5000 });
+  });
+
+  it('have no status while the thread is dead, and have failed nobody by that', async () => {
+    bfd.sessionEstablished('10.0.0.11', masters, undefined);
+    change('10.0.0.11', up);
+    thread.failed(new Error('out of memory'));
+    read();
+    expect(log).toEqual(['10.0.0.11 Up', 'BFD is not running, and is started again: out of memory']);
+    expect(bfd.stateOf('10.0.0.11')?.state).toBe('Down');
+    expect(await bfd.status()).toBeUndefined();
+  });
+});
+
+describe('a failure of BFD', () => {
+  beforeEach(() => {
+    bfd.sessionEstablished('10.0.0.11', masters, undefined);
+    bfd.sessionEstablished('10.0.0.12', masters, undefined);
+  });
+
+  it('is believed when nothing else waited in the sockets', () => {
+    change('10.0.0.11');
+    expect(log).toEqual([]);
+    read();
+    expect(log).toEqual(['dead 10.0.0.11 within 901', '10.0.0.11 Down host']);
+  });
+
+  it('is not believed when the end of TCP had waited in the socket', () => {
+    change('10.0.0.11');
+    established.delete('10.0.0.11');
+    read();
+    expect(log).toEqual(['10.0.0.11 Down process']);
+  });
+
+  it('is judged together with those of the same turn', () => {
+    change('10.0.0.11');
+    change('10.0.0.12', { timerDelay: 400 });
+    expect(waiting).toHaveLength(1);
+    read();
+    expect(log[0]).toBe('dead 10.0.0.11 10.0.0.12 within 1300');
+    change('10.0.0.11');
+    read();
+    expect(log.at(-1)).toBe('10.0.0.11 Down host');
+  });
+});
+
+describe('a neighbour that must have BFD', () => {
+  it('is waited for until BFD is Up, and again after a failure, but not after AdminDown', () => {
+    bfd.start();
+    change('10.3.0.1', up);
+    change('10.3.0.1', { reason: 'peer-admin-down', isFailure: false });
+    change('10.3.0.1', up);
+    change('10.3.0.1');
+    read();
+    expect(tor.name).toBe('tor');
+    expect(log.filter((line) => line.startsWith('required'))).toEqual([
+      'required 10.3.0.1 down',
+      'required 10.3.0.1 up',
+      'required 10.3.0.1 up',
+      'required 10.3.0.1 down',
+    ]);
+  });
+});

@@ -1,0 +1,193 @@
+import type { BfdState } from '@bgp-lb/protocol';
+import type {
+  BfdScheduling,
+  BfdStateChange,
+  BfdStatus,
+  BfdThread,
+  BfdThreadHandlers,
+} from '@bgp-lb/protocol/node';
+import type { BfdConfig, NeighborConfig } from '../config/router-config.ts';
+import { type NeighborFacts, type Verdict, whoDied } from './who-died.ts';
+
+/** Hosts that BFD says are dead, all that were found in one turn of the event loop. */
+export interface HostDeaths {
+  /** Addresses in canonical text. */
+  readonly addresses: readonly string[];
+  /** How far apart in ms the detection of one and the same event may be. */
+  readonly window: number;
+}
+
+export interface NeighborBfdOptions {
+  readonly neighbors: readonly NeighborConfig[];
+  /** Makes the thread. */
+  readonly start: (handlers: BfdThreadHandlers) => Pick<BfdThread, keyof BfdThread>;
+  /** What BGP knows of a neighbour at this moment. */
+  readonly facts: (address: string) => NeighborFacts;
+  readonly dead: (deaths: HostDeaths) => void;
+  /** A neighbour that must have BFD has it now, or not. */
+  readonly required: (address: string, isUp: boolean) => void;
+  /** A session changed its state; `verdict` where it is a failure. */
+  readonly changed: (change: BfdStateChange, verdict: Verdict | undefined) => void;
+  readonly scheduled: (scheduling: BfdScheduling) => void;
+  /** Something that cannot be had, in one sentence. */
+  readonly problem: (text: string) => void;
+  /** Runs something after all input that waits in our sockets was read: `setImmediate`. */
+  readonly afterReading: (run: () => void) => void;
+  /** `threadClock.now`. */
+  readonly now: () => number;
+}
+
+/** The state of a session, and since when by `threadClock`. */
+export interface KnownBfdState {
+  readonly state: BfdState;
+  readonly since: number;
+}
+
+/** States that are remembered of neighbours that are gone. */
+const MAX_REMEMBERED = 1024;
+
+/** The BFD sessions with the neighbours of BGP, and what their changes mean. */
+export class NeighborBfd {
+  readonly #options: NeighborBfdOptions;
+  readonly #thread: Pick<BfdThread, keyof BfdThread>;
+  /** The sessions that there are. */
+  readonly #sessions = new Map<string, BfdConfig>();
+  /** Also of neighbours that are gone: what BFD last knew of them is worth showing. */
+  readonly #states = new Map<string, KnownBfdState>();
+  #failures: BfdStateChange[] = [];
+
+  constructor(options: NeighborBfdOptions) {
+    this.#options = options;
+    this.#thread = options.start({
+      started: (scheduling) => options.scheduled(scheduling),
+      changed: (change) => this.#changed(change),
+      refused: (_, message) => options.problem(message),
+      failed: (error) => this.#failed(error),
+    });
+  }
+
+  /** How the thread is scheduled; `undefined` while there is none. */
+  get scheduling(): BfdScheduling | undefined {
+    return this.#thread.scheduling;
+  }
+
+  /** Begins with the neighbours whose address is known. */
+  start(): void {
+    for (const neighbor of this.#options.neighbors) {
+      if (neighbor.address !== undefined) {
+        this.#add(neighbor.address, neighbor, undefined);
+      }
+    }
+  }
+
+  /** A session of BGP is there: with one of a range, BFD begins now. */
+  sessionEstablished(address: string, neighbor: NeighborConfig, localAddress: string | undefined): void {
+    this.#add(address, neighbor, localAddress);
+  }
+
+  /** A neighbour of a range is gone. */
+  forget(address: string): void {
+    if (this.#sessions.delete(address)) {
+      this.#thread.remove(address);
+    }
+  }
+
+  /** What BFD last knew of a neighbour; `undefined` when there was never a session. */
+  stateOf(address: string): KnownBfdState | undefined {
+    return this.#states.get(address);
+  }
+
+  /** Everything about the sessions; `undefined` while the thread is dead. */
+  async status(): Promise<BfdStatus | undefined> {
+    return this.#thread.status().catch(() => undefined);
+  }
+
+  /** Ends all sessions so that no neighbour takes it for death. */
+  stop(): Promise<void> {
+    this.#sessions.clear();
+    return this.#thread.stop();
+  }
+
+  #add(address: string, { bfd, ttlSecurityHops }: NeighborConfig, localAddress: string | undefined): void {
+    if (bfd === false || this.#sessions.has(address)) {
+      return;
+    }
+    const { transmitInterval, receiveInterval, detectMultiplier, strict } = bfd;
+    this.#sessions.set(address, bfd);
+    this.#remember(address, 'Down', this.#options.now());
+    if (strict) {
+      this.#options.required(address, false);
+    }
+    this.#thread.add({
+      id: address,
+      remoteAddress: address,
+      ...(localAddress !== undefined && { localAddress }),
+      multihop: bfd.multihop ?? ttlSecurityHops > 1,
+      transmitInterval,
+      receiveInterval,
+      detectMultiplier,
+    });
+  }
+
+  #changed(change: BfdStateChange): void {
+    const { id, to, at, isFailure } = change;
+    if (!this.#sessions.has(id)) {
+      // The farewell of a session that was removed.
+      return;
+    }
+    this.#remember(id, to, at);
+    if (!isFailure) {
+      if (to === 'Up' && this.#sessions.get(id)?.strict === true) {
+        this.#options.required(id, true);
+      }
+      this.#options.changed(change, undefined);
+      return;
+    }
+    this.#failures.push(change);
+    if (this.#failures.length === 1) {
+      // The end of the neighbour's TCP may wait in our socket, unread: it says that only a process died.
+      this.#options.afterReading(() => this.#judgeFailures());
+    }
+  }
+
+  #judgeFailures(): void {
+    const judged = this.#failures.map((change) => ({
+      change,
+      verdict: whoDied(change, this.#options.facts(change.id)),
+    }));
+    this.#failures = [];
+    const dead = judged.filter(({ verdict }) => verdict.died === 'host').map(({ change }) => change);
+    if (dead.length > 0) {
+      const window = Math.max(
+        ...dead.map(({ detectionTime = 0, timerDelay }) => detectionTime + Math.max(0, timerDelay)),
+      );
+      // First of all: every millisecond here is one in which packets go to a dead host.
+      this.#options.dead({ addresses: [...new Set(dead.map(({ id }) => id))], window });
+    }
+    for (const { change, verdict } of judged) {
+      if (verdict.died !== 'nothing' && this.#sessions.get(change.id)?.strict === true) {
+        this.#options.required(change.id, false);
+      }
+      this.#options.changed(change, verdict);
+    }
+  }
+
+  /** The thread died, and all sessions begin anew: nothing is known, and nobody has failed. */
+  #failed(error: Error): void {
+    for (const address of this.#sessions.keys()) {
+      this.#remember(address, 'Down', this.#options.now());
+    }
+    this.#options.problem(`BFD is not running, and is started again: ${error.message}`);
+  }
+
+  #remember(address: string, state: BfdState, since: number): void {
+    this.#states.delete(address);
+    this.#states.set(address, { state, since });
+    if (this.#states.size > MAX_REMEMBERED) {
+      const oldest = [...this.#states.keys()].find((known) => !this.#sessions.has(known));
+      if (oldest !== undefined) {
+        this.#states.delete(oldest);
+      }
+    }
+  }
+}

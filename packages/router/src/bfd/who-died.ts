@@ -1,0 +1,67 @@
+import { BfdDiagnostic, describeBfdDiagnostic } from '@bgp-lb/protocol';
+import type { BfdStateChange } from '@bgp-lb/protocol/node';
+
+/** What died when a BFD session left Up. */
+export interface Verdict {
+  /** `host`: act on it. `process` and `nothing`: whoever forwards packets there lives on, as far as BFD can tell. */
+  readonly died: 'host' | 'process' | 'nothing';
+  /** Why, in words. */
+  readonly because: string;
+}
+
+/** What is known of the neighbour besides BFD, read after everything that waited in our sockets. */
+export interface NeighborFacts {
+  /** Its BGP session is there: its TCP was not closed. */
+  readonly isEstablished: boolean;
+}
+
+/**
+ * Who died? A kernel closes the TCP of a process that dies within milliseconds, long before BFD expires; a host that
+ * dies closes nothing. So BFD is believed only about a neighbour whose TCP is there and silent. RFC 5882 section 4.2
+ * lets a routing protocol act on failures alone.
+ */
+export function whoDied(change: BfdStateChange, { isEstablished }: NeighborFacts): Verdict {
+  if (!change.isFailure) {
+    return { died: 'nothing', because: 'no failure' };
+  }
+  if (!isEstablished) {
+    return { died: 'process', because: 'its TCP was closed before, so its kernel lives' };
+  }
+  if (change.reason === 'peer-down') {
+    const { remoteDiagnostic } = change;
+    if (remoteDiagnostic === BfdDiagnostic.None) {
+      return { died: 'process', because: 'its BFD began anew, so its kernel lives' };
+    }
+    if (remoteDiagnostic === BfdDiagnostic.AdministrativelyDown) {
+      return { died: 'nothing', because: 'its operator took BFD down' };
+    }
+    return { died: 'host', because: `it says: ${describeBfdDiagnostic(remoteDiagnostic)}` };
+  }
+  return { died: 'host', because: 'TCP is silent too' };
+}
+
+/** What happened to a BFD session, in words for one line of a log. */
+export function describeBfdChange(change: BfdStateChange): string {
+  const { at, lastReceivedAt, detectionTime, timerDelay, remoteDiagnostic } = change;
+  switch (change.reason) {
+    case 'detection-expired': {
+      const silence = lastReceivedAt === undefined ? '' : ` for ${Math.round(at - lastReceivedAt)} ms`;
+      const limit = detectionTime === undefined ? '' : ` (Detection Time ${Math.round(detectionTime)} ms)`;
+      // A few ms are how timers are; more is worth knowing when somebody asks who was deaf.
+      const late = timerDelay < 10 ? '' : `, our own timer ${Math.round(timerDelay)} ms late`;
+      return `no packet${silence}${limit}${late}`;
+    }
+    case 'peer-down':
+      return `the neighbour says Down (${describeBfdDiagnostic(remoteDiagnostic)})`;
+    case 'peer-admin-down':
+      return 'taken down by the operator of the neighbour';
+    case 'admin-down':
+      return 'taken down here';
+    case 'admin-up':
+      return 'begins anew';
+    case 'peer-heard':
+      return 'the neighbour is heard';
+    case 'peer-agrees':
+      return 'the neighbour hears us';
+  }
+}

@@ -2,7 +2,7 @@
  * The lab of the benchmark: masters that are one process each, the load balancer with one daemon at a time, a watcher
  * of the load balancer's kernel, and the client. The daemons alternate on the same machines.
  */
-import { readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { localAsn, vipAddress } from '../../scripts/lab/addresses.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import type { MasterHost } from '../../scripts/lab/master-host.ts';
@@ -44,17 +44,32 @@ export class BenchLab {
   readonly lab: Lab;
   readonly client: NamespaceProcess<ClientProgram>;
 
+  readonly #bundles: string;
   #masters: readonly BenchMaster[];
 
-  private constructor(lab: Lab, masters: readonly BenchMaster[], client: NamespaceProcess<ClientProgram>) {
+  private constructor(
+    lab: Lab,
+    bundles: string,
+    masters: readonly BenchMaster[],
+    client: NamespaceProcess<ClientProgram>,
+  ) {
     this.lab = lab;
+    this.#bundles = bundles;
     this.#masters = masters;
     this.client = client;
   }
 
   /** Makes the lab. The caller calls `destroy`. */
   static async create(masters: number): Promise<BenchLab> {
-    const lab = await Lab.create({ id: 'bench', masters, password: null, controlPlane: 'stand-in', vipPort });
+    const bundles = copyBundles();
+    const lab = await Lab.create({
+      id: 'bench',
+      masters,
+      password: null,
+      controlPlane: 'stand-in',
+      vipPort,
+      programs: { router: `${bundles}/bgp-lb-router.mjs`, speaker: `${bundles}/bgp-lb-speaker.mjs` },
+    });
     try {
       const programs: BenchMaster[] = [];
       for (const host of lab.masters) programs.push({ host, program: await startMaster(lab, host) });
@@ -62,7 +77,7 @@ export class BenchLab {
         launcher(lab.client.namespace),
         module('client'),
       );
-      return new BenchLab(lab, programs, client);
+      return new BenchLab(lab, bundles, programs, client);
     } catch (error) {
       await lab.destroy();
       throw error;
@@ -71,6 +86,7 @@ export class BenchLab {
 
   async destroy(): Promise<void> {
     await this.lab.destroy();
+    rmSync(this.#bundles, { recursive: true, force: true });
   }
 
   get masters(): readonly BenchMaster[] {
@@ -150,6 +166,15 @@ export class BenchLab {
       await watcher.stop();
     }
   }
+}
+
+/** Our daemons as they are now: a build meanwhile does not change what is measured. Beside the others, to find koffi. */
+function copyBundles(): string {
+  const dist = new URL('../../dist/', import.meta.url).pathname;
+  const folder = mkdtempSync(`${dist}bench-`);
+  for (const name of ['bgp-lb-router.mjs', 'bgp-lb-speaker.mjs'])
+    copyFileSync(dist + name, `${folder}/${name}`);
+  return folder;
 }
 
 async function startMaster(lab: Lab, host: MasterHost): Promise<NamespaceProcess<MasterProgram>> {

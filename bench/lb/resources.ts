@@ -80,6 +80,6 @@ export async function measureSpeaker(bench: BenchLab, times: number): Promise<Sp
 function startSpeaker({ speaker, markerFile }: MasterHost): Promise<number> {
   writeFileSync(markerFile, '');
   const since = performance.now();
-  speaker.spawn();
-  return timeUntil(() => isHealthy(speaker.socketPath), since);
+  const started = speaker.spawn();
+  return timeUntil(started, () => isHealthy(speaker.socketPath), since);
 }

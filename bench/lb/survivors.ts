@@ -8,7 +8,7 @@ import type { DaemonName } from './daemons/load-balancer.ts';
 const connections = 300;
 /** After the kernel has changed and before the client asks on every connection. */
 const settle = 50;
-const answerTimeout = 2_000;
+const answerTimeout = 1_000;
 
 /** What one master's leave and return did. */
 export interface Victim {

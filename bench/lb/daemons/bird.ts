@@ -45,7 +45,7 @@ protocol bgp masters {
     );
     const since = performance.now();
     this.#process = this.#host.spawn('bird', ['bird', '-f', '-c', config, '-s', control]);
-    return timeUntil(() => accepts(control), since);
+    return timeUntil(this.#process, () => accepts(control), since);
   }
 
   processes(): Readonly<Record<string, number>> {

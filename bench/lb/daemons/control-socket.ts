@@ -2,15 +2,26 @@
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { HostProcess } from '../../../scripts/lab/host-process.ts';
 
 /** Milliseconds between two looks. */
 const interval = 2;
 const patience = 15_000;
 
-/** Waits until `answers` is true; resolves with the milliseconds since `since` (performance.now()). */
-export async function timeUntil(answers: () => Promise<boolean>, since: number): Promise<number> {
+/**
+ * Waits until `answers` is true; resolves with the milliseconds since `since` (performance.now()). Rejects with the end
+ * of the log when the process ends or takes too long.
+ */
+export async function timeUntil(
+  process: HostProcess,
+  answers: () => Promise<boolean>,
+  since: number,
+): Promise<number> {
   while (!(await answers())) {
-    if (performance.now() - since > patience) throw new Error(`no answer within ${patience} ms`);
+    if (!process.isRunning || performance.now() - since > patience) {
+      const what = process.isRunning ? `does not answer within ${patience} ms` : 'ended';
+      throw new Error(`${process.name} ${what}:\n${process.tail()}`);
+    }
     await sleep(interval);
   }
   return performance.now() - since;

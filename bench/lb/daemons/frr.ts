@@ -40,9 +40,9 @@ export class Frr implements LoadBalancer {
     write('bgpd.conf', this.#bgpConfig());
     const since = performance.now();
     this.#zebra = this.#spawn('zebra', folder);
-    await timeUntil(async () => existsSync(`${folder}/zserv.api`), since);
+    await timeUntil(this.#zebra, async () => existsSync(`${folder}/zserv.api`), since);
     this.#bgpd = this.#spawn('bgpd', folder);
-    return timeUntil(() => accepts(`${folder}/bgpd.vty`), since);
+    return timeUntil(this.#bgpd, () => accepts(`${folder}/bgpd.vty`), since);
   }
 
   processes(): Readonly<Record<string, number>> {

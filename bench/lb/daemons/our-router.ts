@@ -33,8 +33,8 @@ export class OurRouter implements LoadBalancer {
       ...this.#settings,
     });
     const since = performance.now();
-    this.#host.router.spawn();
-    return timeUntil(() => isHealthy(this.#host.router.socketPath), since);
+    const router = this.#host.router.spawn();
+    return timeUntil(router, () => isHealthy(this.#host.router.socketPath), since);
   }
 
   processes(): Readonly<Record<string, number>> {

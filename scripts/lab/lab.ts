@@ -42,6 +42,8 @@ export interface LabOptions {
   readonly machinePort?: number;
   /** The TCP-MD5 password between routers and speakers; null for none. */
   readonly password?: string | null;
+  /** Milliseconds between the BFD packets of routers and speakers, three of which may be lost; default 300, null for no BFD. */
+  readonly bfd?: number | null;
   /** net.ipv4.conf.default.rp_filter of all hosts; default: the kernel's. */
   readonly rpFilter?: 0 | 1 | 2;
   /** Keys of router.yaml and speaker.yaml, put over the lab's. */
@@ -89,6 +91,7 @@ export class Lab {
       machinePort = 6443,
     } = options;
     const assets = options.controlPlane === 'stand-in' ? undefined : controlPlaneAssets();
+    const bfd = options.bfd === null ? undefined : (options.bfd ?? 300);
     const password = options.password === null ? undefined : (options.password ?? 'lab-password');
     this.id = record.id;
     this.folder = record.folder;
@@ -122,6 +125,7 @@ export class Lab {
         vipPort,
         machinePort,
         password,
+        bfd,
         hasUpstreamSession: upstream === 'frr',
         program: options.programs?.router ?? bundle('bgp-lb-router'),
         router: options.router ?? {},
@@ -135,6 +139,7 @@ export class Lab {
         vipPort,
         machinePort,
         password,
+        bfd,
         routerAddresses: this.lbs.map((lb) => lb.address),
         program: options.programs?.speaker ?? bundle('bgp-lb-speaker'),
         speaker: options.speaker ?? {},

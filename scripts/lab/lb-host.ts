@@ -1,6 +1,7 @@
 /** A load balancer machine: the router daemon and its configuration. */
 import { writeFileSync } from 'node:fs';
 import { localAsn, subnetAddress, subnets, upstreamAsn, vipAddress } from './addresses.ts';
+import { bfdSettings } from './bfd-settings.ts';
 import { Daemon } from './daemon.ts';
 import { Host, type HostPlan } from './host.ts';
 import { mergeSettings } from './merge-settings.ts';
@@ -45,6 +46,8 @@ export interface LbSettings {
   readonly machinePort: number;
   /** The TCP-MD5 password of all sessions with masters; undefined for none. */
   readonly password: string | undefined;
+  /** Milliseconds between BFD packets; undefined for no BFD. */
+  readonly bfd: number | undefined;
   /** True when the upstream router speaks BGP. */
   readonly hasUpstreamSession: boolean;
   readonly program: string;
@@ -88,7 +91,7 @@ export class LbHost extends Host {
   }
 
   #defaults(): JsonObject {
-    const { vipPort, machinePort, password, hasUpstreamSession } = this.#settings;
+    const { vipPort, machinePort, password, bfd, hasUpstreamSession } = this.#settings;
     const masters: JsonObject = {
       name: 'masters',
       role: 'master',
@@ -98,6 +101,7 @@ export class LbHost extends Host {
       maxSessions: 32,
       ttlSecurityHops: 1,
       passwordFile: password === undefined ? undefined : this.path('etc/bgp-password'),
+      bfd: bfd === undefined ? false : bfdSettings(bfd),
     };
     const upstream: JsonObject = {
       name: 'upstream',

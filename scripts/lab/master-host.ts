@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { localAsn, serviceAddress, vipAddress } from './addresses.ts';
 import type { ApiServerConfig, ApiServerState } from './api-server-config.ts';
+import { bfdSettings } from './bfd-settings.ts';
 import {
   createAuthority,
   issueAdminCertificate,
@@ -50,6 +51,8 @@ export interface MasterSettings {
   readonly vipPort: number;
   readonly machinePort: number;
   readonly password: string | undefined;
+  /** Milliseconds between BFD packets; undefined for no BFD. */
+  readonly bfd: number | undefined;
   readonly routerAddresses: readonly string[];
   readonly program: string;
   /** Put over the configuration: keys of speaker.yaml. */
@@ -135,7 +138,7 @@ export class MasterHost extends Host {
   }
 
   #speakerDefaults(role: string): JsonObject {
-    const { vipPort, machinePort, password, routerAddresses } = this.#settings;
+    const { vipPort, machinePort, password, bfd, routerAddresses } = this.#settings;
     return {
       apiVersion: 'bgp-lb.dev/v1alpha1',
       kind: 'Speaker',
@@ -149,6 +152,7 @@ export class MasterHost extends Host {
         holdTime: '3s',
         ttlSecurityHops: 1,
         passwordFile: password === undefined ? undefined : this.path('etc/bgp-password'),
+        bfd: bfd === undefined ? undefined : bfdSettings(bfd),
       })),
       apiServer: { address: this.address, serverName: 'kubernetes', caFile: this.caFile, interval: '200ms' },
       bootstrap: {

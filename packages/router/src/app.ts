@@ -212,11 +212,8 @@ class Router {
         membership.bfdRequired(address, isUp);
         advertiser.setBfdUp(address, isUp);
       },
-      changed: (change, verdict) => {
-        const [known] = peersAt([change.id]);
-        const stranger = { peer: change.id, neighbor: change.id, role: 'unknown' };
-        this.#observer.bfd(known === undefined ? stranger : named(bgp, known.peer), change, verdict);
-      },
+      changed: (change, { name, role }, verdict) =>
+        this.#observer.bfd({ peer: change.id, neighbor: name, role }, change, verdict),
       scheduled: (scheduling) => this.#observer.bfdScheduled(scheduling),
       problem: (text) => this.#observer.problem(text),
       afterReading: setImmediate,

@@ -79,7 +79,9 @@ beforeEach(() => {
     facts: (address) => ({ isEstablished: established.has(address) }),
     dead: ({ addresses, window }) => log.push(`dead ${addresses.join(' ')} within ${window}`),
     required: (address, isUp) => log.push(`required ${address} ${isUp ? 'up' : 'down'}`),
-    changed: ({ id, to }, verdict) => log.push(`${id} ${to} ${verdict?.died ?? ''}`.trim()),
+    changed: ({ id, to }, { name }, verdict) => {
+      log.push(`${name} ${id} ${to} ${verdict?.died ?? ''}`.trim());
+    },
     scheduled: () => undefined,
     problem: (text) => log.push(text),
     afterReading: (run) => waiting.push(run),
@@ -109,7 +111,7 @@ describe('sessions of BFD', () => {
     bfd.forget('10.0.0.11');
     bfd.forget('10.1.0.11');
     change('10.0.0.11', { to: 'AdminDown', isFailure: false });
-    expect(log).toEqual(['10.0.0.11 Up', 'remove 10.0.0.11']);
+    expect(log).toEqual(['masters 10.0.0.11 Up', 'remove 10.0.0.11']);
     expect(bfd.stateOf('10.0.0.11')).toEqual({ state: 'Up', since: 5000 });
   });
 
@@ -118,7 +120,7 @@ describe('sessions of BFD', () => {
     change('10.0.0.11', up);
     thread.failed(new Error('out of memory'));
     read();
-    expect(log).toEqual(['10.0.0.11 Up', 'BFD is not running, and is started again: out of memory']);
+    expect(log).toEqual(['masters 10.0.0.11 Up', 'BFD is not running, and is started again: out of memory']);
     expect(bfd.stateOf('10.0.0.11')?.state).toBe('Down');
     expect(await bfd.status()).toBeUndefined();
   });
@@ -134,14 +136,14 @@ describe('a failure of BFD', () => {
     change('10.0.0.11');
     expect(log).toEqual([]);
     read();
-    expect(log).toEqual(['dead 10.0.0.11 within 901', '10.0.0.11 Down host']);
+    expect(log).toEqual(['dead 10.0.0.11 within 901', 'masters 10.0.0.11 Down host']);
   });
 
   it('is not believed when the end of TCP had waited in the socket', () => {
     change('10.0.0.11');
     established.delete('10.0.0.11');
     read();
-    expect(log).toEqual(['10.0.0.11 Down process']);
+    expect(log).toEqual(['masters 10.0.0.11 Down process']);
   });
 
   it('is judged together with those of the same turn', () => {
@@ -152,7 +154,7 @@ describe('a failure of BFD', () => {
     expect(log[0]).toBe('dead 10.0.0.11 10.0.0.12 within 1300');
     change('10.0.0.11');
     read();
-    expect(log.at(-1)).toBe('10.0.0.11 Down host');
+    expect(log.at(-1)).toBe('masters 10.0.0.11 Down host');
   });
 });
 

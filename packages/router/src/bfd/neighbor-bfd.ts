@@ -6,7 +6,7 @@ import type {
   BfdThread,
   BfdThreadHandlers,
 } from '@bgp-lb/protocol/node';
-import type { BfdConfig, NeighborConfig } from '../config/router-config.ts';
+import type { NeighborConfig } from '../config/router-config.ts';
 import { type NeighborFacts, type Verdict, whoDied } from './who-died.ts';
 
 /** Hosts that BFD says are dead, all that were found in one turn of the event loop. */
@@ -27,7 +27,7 @@ export interface NeighborBfdOptions {
   /** A neighbour that must have BFD has it now, or not. */
   readonly required: (address: string, isUp: boolean) => void;
   /** A session changed its state; `verdict` where it is a failure. */
-  readonly changed: (change: BfdStateChange, verdict: Verdict | undefined) => void;
+  readonly changed: (change: BfdStateChange, neighbor: NeighborConfig, verdict: Verdict | undefined) => void;
   readonly scheduled: (scheduling: BfdScheduling) => void;
   /** Something that cannot be had, in one sentence. */
   readonly problem: (text: string) => void;
@@ -51,10 +51,10 @@ export class NeighborBfd {
   readonly #options: NeighborBfdOptions;
   readonly #thread: Pick<BfdThread, keyof BfdThread>;
   /** The sessions that there are. */
-  readonly #sessions = new Map<string, BfdConfig>();
+  readonly #sessions = new Map<string, NeighborConfig>();
   /** Also of neighbours that are gone: what BFD last knew of them is worth showing. */
   readonly #states = new Map<string, KnownBfdState>();
-  #failures: BfdStateChange[] = [];
+  #failures: { readonly change: BfdStateChange; readonly neighbor: NeighborConfig }[] = [];
 
   constructor(options: NeighborBfdOptions) {
     this.#options = options;
@@ -108,12 +108,13 @@ export class NeighborBfd {
     return this.#thread.stop();
   }
 
-  #add(address: string, { bfd, ttlSecurityHops }: NeighborConfig, localAddress: string | undefined): void {
+  #add(address: string, neighbor: NeighborConfig, localAddress: string | undefined): void {
+    const { bfd, ttlSecurityHops } = neighbor;
     if (bfd === false || this.#sessions.has(address)) {
       return;
     }
     const { transmitInterval, receiveInterval, detectMultiplier, strict } = bfd;
-    this.#sessions.set(address, bfd);
+    this.#sessions.set(address, neighbor);
     this.#remember(address, 'Down', this.#options.now());
     if (strict) {
       this.#options.required(address, false);
@@ -131,19 +132,20 @@ export class NeighborBfd {
 
   #changed(change: BfdStateChange): void {
     const { id, to, at, isFailure } = change;
-    if (!this.#sessions.has(id)) {
+    const neighbor = this.#sessions.get(id);
+    if (neighbor === undefined) {
       // The farewell of a session that was removed.
       return;
     }
     this.#remember(id, to, at);
     if (!isFailure) {
-      if (to === 'Up' && this.#sessions.get(id)?.strict === true) {
+      if (to === 'Up' && isStrict(neighbor)) {
         this.#options.required(id, true);
       }
-      this.#options.changed(change, undefined);
+      this.#options.changed(change, neighbor, undefined);
       return;
     }
-    this.#failures.push(change);
+    this.#failures.push({ change, neighbor });
     if (this.#failures.length === 1) {
       // The end of the neighbour's TCP may wait in our socket, unread: it says that only a process died.
       this.#options.afterReading(() => this.#judgeFailures());
@@ -151,8 +153,9 @@ export class NeighborBfd {
   }
 
   #judgeFailures(): void {
-    const judged = this.#failures.map((change) => ({
+    const judged = this.#failures.map(({ change, neighbor }) => ({
       change,
+      neighbor,
       verdict: whoDied(change, this.#options.facts(change.id)),
     }));
     this.#failures = [];
@@ -164,11 +167,11 @@ export class NeighborBfd {
       // First of all: every millisecond here is one in which packets go to a dead host.
       this.#options.dead({ addresses: [...new Set(dead.map(({ id }) => id))], window });
     }
-    for (const { change, verdict } of judged) {
-      if (verdict.died !== 'nothing' && this.#sessions.get(change.id)?.strict === true) {
+    for (const { change, neighbor, verdict } of judged) {
+      if (verdict.died !== 'nothing' && isStrict(neighbor)) {
         this.#options.required(change.id, false);
       }
-      this.#options.changed(change, verdict);
+      this.#options.changed(change, neighbor, verdict);
     }
   }
 
@@ -190,4 +193,8 @@ export class NeighborBfd {
       }
     }
   }
+}
+
+function isStrict({ bfd }: NeighborConfig): boolean {
+  return bfd !== false && bfd.strict;
 }

@@ -1,5 +1,6 @@
 /**
- * Makes one file of each daemon: `node scripts/bundle.ts [router] [speaker]`, both without an argument.
+ * Makes one file of each daemon: `node scripts/bundle.ts [router] [speaker]`, both without an argument. A daemon with a program
+ * for its BFD thread has a second, small file for that, which it does without when it is not there.
  * koffi stays outside, since its native part is a file of its own. Licences of what is bundled go beside it.
  */
 import { existsSync } from 'node:fs';
@@ -22,10 +23,16 @@ function isDaemonName(name: string): name is DaemonName {
 async function bundle(name: DaemonName): Promise<void> {
   const entry = `packages/${name}/src/main.ts`;
   if (!existsSync(`${root}/${entry}`)) throw new Error(`cannot bundle ${name}: ${entry} does not exist`);
+  await bundleFile(entry, `dist/bgp-lb-${name}.mjs`);
+  const thread = `packages/${name}/src/bfd/bfd-program.ts`;
+  if (existsSync(`${root}/${thread}`)) await bundleFile(thread, `dist/bgp-lb-${name}-bfd.mjs`);
+}
+
+async function bundleFile(entry: string, outfile: string): Promise<void> {
   await build({
     absWorkingDir: root,
     entryPoints: [entry],
-    outfile: `dist/bgp-lb-${name}.mjs`,
+    outfile,
     bundle: true,
     format: 'esm',
     platform: 'node',

@@ -41,6 +41,7 @@ export { raiseCallingThread } from './scheduling.ts';
 export type { Scope } from './scope.ts';
 export type { LocalEndpoint, TcpConnection, TcpConnectionState } from './sock-diag.ts';
 export { SockDiag } from './sock-diag.ts';
+export { trimMemory } from './syscalls.ts';
 export { readSysctl, SysctlError, writeSysctl } from './sysctl.ts';
 export type { TcpMd5Counters } from './tcp-md5-counters.ts';
 export { tcpMd5Counters } from './tcp-md5-counters.ts';

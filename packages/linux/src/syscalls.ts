@@ -55,6 +55,17 @@ const native: {
   setpriority: libc.func('int setpriority(int which, unsigned int who, int value)'),
 };
 
+/** Only glibc has it: musl gives memory back by itself. */
+const trim: NativeFunction<[number]> | undefined = optional('int malloc_trim(size_t pad)');
+
+function optional(declaration: string): NativeFunction<[number]> | undefined {
+  try {
+    return libc.func(declaration);
+  } catch {
+    return undefined;
+  }
+}
+
 const EINTR = 4;
 
 /** musl's struct sched_param is longer than glibc's, which is one int. */
@@ -181,4 +192,9 @@ export function setThreadNice(nice: number): void {
   const process = 0;
   const caller = 0;
   checked('setpriority', () => native.setpriority(process, caller, nice));
+}
+
+/** malloc_trim(3): gives memory that was freed back to the kernel. @returns false when there was none, or without glibc */
+export function trimMemory(): boolean {
+  return trim?.(0) === 1;
 }

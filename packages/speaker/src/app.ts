@@ -33,7 +33,7 @@ const WITHDRAW_DELAY = 1_000;
 
 export interface AppOptions {
   readonly config: SpeakerConfig;
-  /** The program's own file, which is started again as the BFD thread. */
+  /** What the BFD thread runs. */
   readonly program: URL;
   readonly logger: Logger;
   /** Ends the process; used when a file mount has to be made anew. */

@@ -45,7 +45,8 @@ function runCommand(program: URL): Command {
       const logger = createLogger(config.log.level, { name: 'bgp-lb-speaker' });
       // The daemon's parts are loaded only here: the other commands answer faster without them.
       const { startSpeaker } = await import('./app.ts');
-      giveBackStartUpMemory();
+      const { trimMemory } = await import('@bgp-lb/linux');
+      giveBackStartUpMemory(trimMemory);
       await runDaemon({
         name: 'bgp-lb-speaker',
         logger,
@@ -109,7 +110,7 @@ const manifest: Command = {
 
 /**
  * Runs `bgp-lb-speaker`. Resolves to the exit code: 0 good, 1 failed, 2 usage or configuration error.
- * @param program the file that was started: it is started once more as the thread of BFD
+ * @param program what the thread of BFD runs
  */
 export function speakerCommandLine(program: URL, argv?: readonly string[]): Promise<number> {
   return runCommandLine({

@@ -39,7 +39,7 @@ const EVENTS_KEPT = 1000;
 
 export interface RouterOptions {
   readonly config: RouterConfig;
-  /** The program's file, which is started again as the BFD thread. */
+  /** What the BFD thread runs. */
   readonly program: URL;
   readonly logger: Logger;
   readonly version: string;

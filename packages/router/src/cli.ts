@@ -43,7 +43,7 @@ function load({ configFile, configFlags, env }: CommandContext): RouterConfig {
   }).config;
 }
 
-/** The daemon itself; `program` is this program's file, which is started again as the BFD thread. */
+/** The daemon itself; `program` is what its BFD thread runs. */
 const run = (program: URL): Command => ({
   syntax: 'run',
   describe: 'Run the router in the foreground',
@@ -51,9 +51,10 @@ const run = (program: URL): Command => ({
   async run(context) {
     const config = load(context);
     const logger = createLogger(config.log.level, { name: NAME });
-    giveBackStartUpMemory();
     // The daemon's parts are loaded only here: the other commands answer faster without them.
     const { startRouter } = await import('./app.ts');
+    const { trimMemory } = await import('@bgp-lb/linux');
+    giveBackStartUpMemory(trimMemory);
     await runDaemon({
       name: NAME,
       logger,
@@ -133,7 +134,7 @@ const commands: readonly Command[] = [
   events,
 ];
 
-/** Runs the command line of the program in this file and resolves to its exit code. */
+/** Runs the command line and resolves to its exit code. @param program what the BFD thread runs */
 export function runCli(program: URL, argv?: readonly string[]): Promise<number> {
   return runCommandLine({
     name: NAME,

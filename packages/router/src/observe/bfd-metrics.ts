@@ -18,44 +18,53 @@ export class BfdMetrics {
   /** By what the router made of it: a host, a process, or nothing died. */
   readonly failures: Counter<'role' | 'died'>;
   readonly #registers: Registry[];
-  readonly #packets: Counter<'direction'>;
-  readonly #averted: Counter<string>;
+  #packets: Counter<'direction'> | undefined;
+  #averted: Counter<string> | undefined;
   /** What was counted of each session at the last scrape: a session that ends takes its counters with it. */
   #seen = new Map<string, BfdSessionCounters>();
 
   constructor(registry: Registry) {
     this.#registers = [registry];
-    const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
-      new Counter<L>({
-        name: `${PREFIX}${name}`,
-        help,
-        labelNames: [...labelNames],
-        registers: this.#registers,
-      });
-    this.transitions = counter('transitions_total', 'Changes of state of BFD sessions.', ['role', 'to']);
-    this.failures = counter('failures_total', 'BFD sessions that left Up by a failure, by what had died.', [
-      'role',
-      'died',
-    ]);
-    this.#packets = counter('packets_total', 'BFD packets, as of the last scrape.', ['direction']);
-    this.#averted = counter(
-      'averted_total',
-      'Detection Times that had run out only because this process was late.',
-      [],
-    );
+    const registers = this.#registers;
+    this.transitions = new Counter({
+      name: `${PREFIX}transitions_total`,
+      help: 'Changes of state of BFD sessions.',
+      labelNames: ['role', 'to'],
+      registers,
+    });
+    this.failures = new Counter({
+      name: `${PREFIX}failures_total`,
+      help: 'BFD sessions that left Up by a failure, by what had died.',
+      labelNames: ['role', 'died'],
+      registers,
+    });
   }
 
-  /** Sessions by state, and the packets, which ask their source with each scrape. */
+  /** Sessions by state, and their packets, which ask their source with each scrape. */
   observe(sources: BfdMetricSources): void {
-    const count = (status: Pick<BfdStatus, 'sessions'> | undefined): void => this.#count(status);
+    const registers = this.#registers;
+    // Each waits for the source itself: prom-client renders all metrics at the same time.
+    const counted = async (): Promise<void> => this.#count(await sources.status());
+    this.#packets = new Counter({
+      name: `${PREFIX}packets_total`,
+      help: 'BFD packets, as of the last scrape.',
+      labelNames: ['direction'],
+      registers,
+      collect: counted,
+    });
+    this.#averted = new Counter({
+      name: `${PREFIX}averted_total`,
+      help: 'Detection Times that had run out only because this process was late.',
+      registers,
+      collect: counted,
+    });
     new Gauge({
       name: `${PREFIX}sessions`,
       help: 'BFD sessions by role of the neighbour and state.',
       labelNames: ['role', 'state'],
-      registers: this.#registers,
+      registers,
       async collect() {
         const status = await sources.status();
-        count(status);
         this.reset();
         for (const { id, state } of status?.sessions ?? []) {
           this.inc({ role: sources.roleOf(id), state });
@@ -73,9 +82,9 @@ export class BfdMetrics {
         // Less than before: it is a new session of the same neighbour.
         return counters[key] >= was ? counters[key] - was : counters[key];
       };
-      this.#packets.inc({ direction: 'sent' }, since('sent'));
-      this.#packets.inc({ direction: 'received' }, since('received'));
-      this.#averted.inc(since('averted'));
+      this.#packets?.inc({ direction: 'sent' }, since('sent'));
+      this.#packets?.inc({ direction: 'received' }, since('received'));
+      this.#averted?.inc(since('averted'));
     }
     this.#seen = now;
   }

@@ -14,7 +14,7 @@ import type { RouterMetrics } from './router-metrics.ts';
 
 /** Events of one kind that a neighbour can cause within a minute; the others are only counted. */
 const WRITTEN_PER_MINUTE = 10;
-/** Transitions of one member that are written within a minute. */
+/** Transitions of one member, and those of its BFD session, that are written within a minute. */
 const TRANSITIONS_PER_MINUTE = 60;
 
 /** A neighbour as it is named in logs. */
@@ -110,7 +110,11 @@ export class RouterObserver {
     const judged = verdict === undefined ? '' : `; ${made[verdict.died]}: ${verdict.because}`;
     const text = `${who.peer}: BFD ${from} -> ${to}: ${describeBfdChange(change)}${judged}`;
     const level = verdict?.died === 'host' ? 'warn' : 'info';
-    this.#limited(`bfd ${who.peer}`, () => this.#record(level, 'bfd-state', fields, text));
+    this.#limited(
+      `bfd ${who.peer}`,
+      () => this.#record(level, 'bfd-state', fields, text),
+      TRANSITIONS_PER_MINUTE,
+    );
   }
 
   /** How the BFD thread is scheduled: an ordinary one may be late, which its neighbours take for death. */

@@ -1,22 +1,28 @@
 /**
- * `npm run bench -- lb`: figures of bgp-lb beside FRR and BIRD, on this machine.
+ * Figures of bgp-lb beside FRR and BIRD, on this machine. `npm run bench -- lb`: the load balancer's job.
+ * `npm run bench -- death`: how soon a dead master is out of the kernel.
  *
  *   --json      print one JSON object in place of the tables
- *   --rounds N  how often each daemon is measured; default 3, which takes nine to ten minutes
+ *   --deaths N  death: how many of each kind, with each daemon; default 10, which takes about ten minutes
+ *   --rounds N  lb:  how often each daemon is measured; default 3, which takes nine to ten minutes
  */
 import { setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
+import { describeDeath } from './death/describe-death.ts';
+import { measureDeath } from './death/measure-death.ts';
 import { describe } from './lb/describe.ts';
 import { figures } from './lb/figures.ts';
 import { measureLb } from './lb/measure-lb.ts';
 
 /** Other work on the machine shows less in the figures; what is started here has it too, all daemons alike. */
 const niceness = -10;
-const usage = 'usage: npm run bench -- lb [--json] [--rounds N]';
+const usage = 'usage: npm run bench -- lb [--json] [--rounds N] | death [--json] [--deaths N]';
 
 interface Arguments {
+  readonly bench: 'lb' | 'death';
   readonly isJson: boolean;
   readonly rounds: number;
+  readonly deaths: number;
 }
 
 /** Undefined when they cannot be understood. */
@@ -24,12 +30,14 @@ function readArguments(argv: string[]): Arguments | undefined {
   try {
     const { values, positionals } = parseArgs({
       args: argv,
-      options: { json: { type: 'boolean' }, rounds: { type: 'string' } },
+      options: { json: { type: 'boolean' }, rounds: { type: 'string' }, deaths: { type: 'string' } },
       allowPositionals: true,
     });
-    const rounds = Number(values.rounds ?? 3);
-    if (positionals.join(' ') !== 'lb' || !Number.isInteger(rounds) || rounds < 1) return undefined;
-    return { isJson: values.json === true, rounds };
+    const bench = positionals.join(' ');
+    if (bench !== 'lb' && bench !== 'death') return undefined;
+    const [rounds, deaths] = [Number(values.rounds ?? 3), Number(values.deaths ?? 10)];
+    if (![rounds, deaths].every((count) => Number.isInteger(count) && count >= 1)) return undefined;
+    return { bench, isJson: values.json === true, rounds, deaths };
   } catch {
     return undefined;
   }
@@ -45,6 +53,11 @@ async function main(): Promise<number> {
   const since = performance.now();
   const progress = (line: string): void =>
     console.error(`${((performance.now() - since) / 1000).toFixed(0).padStart(5)} s  ${line}`);
+  if (given.bench === 'death') {
+    const report = await measureDeath({ deaths: given.deaths, niceness, progress });
+    console.log(given.isJson ? JSON.stringify(report) : describeDeath(report));
+    return 0;
+  }
   const report = await measureLb({ rounds: given.rounds, niceness, progress });
   console.log(given.isJson ? JSON.stringify({ ...report, figures: figures(report) }) : describe(report));
   return 0;

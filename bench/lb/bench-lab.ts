@@ -10,7 +10,7 @@ import type { JsonObject } from '../../scripts/lab/object-store.ts';
 import { NamespaceProcess } from '../../test/kit/namespace-process.ts';
 import { Bird } from './daemons/bird.ts';
 import { Frr } from './daemons/frr.ts';
-import type { DaemonName, LoadBalancer } from './daemons/load-balancer.ts';
+import type { DaemonName, Detection, LoadBalancer } from './daemons/load-balancer.ts';
 import { OurRouter } from './daemons/our-router.ts';
 
 type MasterProgram = typeof import('./programs/master.ts');
@@ -59,11 +59,11 @@ export class BenchLab {
     this.client = client;
   }
 
-  /** Makes the lab. The caller calls `destroy`. */
-  static async create(masters: number): Promise<BenchLab> {
+  /** Makes the lab. The caller calls `destroy`. @param id of the lab: two benchmarks may run at a time */
+  static async create(masters: number, id = 'bench'): Promise<BenchLab> {
     const bundles = copyBundles();
     const lab = await Lab.create({
-      id: 'bench',
+      id,
       masters,
       password: null,
       controlPlane: 'stand-in',
@@ -110,15 +110,15 @@ export class BenchLab {
   }
 
   /** The daemon of a name, on the load balancer. */
-  balancer(name: DaemonName, settings: JsonObject = {}): LoadBalancer {
+  balancer(name: DaemonName, settings: JsonObject = {}, detection: Detection = {}): LoadBalancer {
     const { lb } = this.lab;
     switch (name) {
       case 'bgp-lb':
-        return new OurRouter(lb, settings);
+        return new OurRouter(lb, settings, detection);
       case 'FRR':
-        return new Frr(lb);
+        return new Frr(lb, detection);
       case 'BIRD':
-        return new Bird(lb);
+        return new Bird(lb, detection);
     }
   }
 

@@ -3,22 +3,26 @@ import { localAsn, subnets } from '../../../scripts/lab/addresses.ts';
 import type { HostProcess } from '../../../scripts/lab/host-process.ts';
 import type { LbHost } from '../../../scripts/lab/lb-host.ts';
 import { accepts, timeUntil } from './control-socket.ts';
-import type { LoadBalancer } from './load-balancer.ts';
+import type { Detection, LoadBalancer } from './load-balancer.ts';
 
 /** BIRD: the paths of all masters merged into one kernel route; it sends them nothing. */
 export class Bird implements LoadBalancer {
   readonly name = 'BIRD';
   readonly #host: LbHost;
+  readonly #detection: Detection;
   #process: HostProcess | undefined;
 
-  constructor(host: LbHost) {
+  constructor(host: LbHost, detection: Detection = {}) {
     this.#host = host;
+    this.#detection = detection;
   }
 
   async start(): Promise<number> {
     const { address } = this.#host;
     const [config, control] = [this.#host.path('etc/bird.conf'), this.#host.path('run/bird.ctl')];
     const { prefix, length } = subnets.masters;
+    const { bfdInterval, holdTime = 9 } = this.#detection;
+    const bfd = bfdInterval === undefined ? '' : `bfd { interval ${bfdInterval} ms; multiplier 3; };`;
     writeFileSync(
       config,
       `log stderr { warning, error, fatal, auth, bug };
@@ -29,14 +33,16 @@ protocol kernel {
   merge paths on limit 64;
   ipv4 { import none; export where source = RTS_BGP; };
 }
+${bfd === '' ? '' : 'protocol bfd {}'}
 protocol bgp masters {
   local ${address} as ${localAsn};
   neighbor range ${prefix}.0/${length} as ${localAsn};
   dynamic name "master";
   direct; # each master is its own next hop, on the link
   passive on;
-  hold time 9;
-  keepalive time 3;
+  hold time ${holdTime};
+  keepalive time ${holdTime / 3};
+  ${bfd}
   error wait time 1, 1;
   error forget time 1;
   ipv4 { import all; export none; };

@@ -4,7 +4,7 @@ import type { HostProcess } from '../../../scripts/lab/host-process.ts';
 import type { LbHost } from '../../../scripts/lab/lb-host.ts';
 import { runCommand } from '../../../scripts/lab/run-command.ts';
 import { accepts, timeUntil } from './control-socket.ts';
-import type { LoadBalancer } from './load-balancer.ts';
+import type { Detection, LoadBalancer } from './load-balancer.ts';
 
 const programs = '/usr/lib/frr';
 
@@ -17,11 +17,14 @@ export function hasFrr(): boolean {
 export class Frr implements LoadBalancer {
   readonly name = 'FRR';
   readonly #host: LbHost;
+  readonly #detection: Detection;
   #zebra: HostProcess | undefined;
+  #bfdd: HostProcess | undefined;
   #bgpd: HostProcess | undefined;
 
-  constructor(host: LbHost) {
+  constructor(host: LbHost, detection: Detection = {}) {
     this.#host = host;
+    this.#detection = detection;
   }
 
   async start(): Promise<number> {
@@ -38,9 +41,14 @@ export class Frr implements LoadBalancer {
     };
     write('zebra.conf', [`hostname ${this.#host.name}`]);
     write('bgpd.conf', this.#bgpConfig());
+    if (this.#detection.bfdInterval !== undefined) write('bfdd.conf', []);
     const since = performance.now();
     this.#zebra = this.#spawn('zebra', folder);
     await timeUntil(this.#zebra, async () => existsSync(`${folder}/zserv.api`), since);
+    if (this.#detection.bfdInterval !== undefined) {
+      this.#bfdd = this.#spawn('bfdd', folder, ['--bfdctl', `${folder}/bfdd.sock`]);
+      await timeUntil(this.#bfdd, () => accepts(`${folder}/bfdd.vty`), since);
+    }
     this.#bgpd = this.#spawn('bgpd', folder);
     return timeUntil(this.#bgpd, () => accepts(`${folder}/bgpd.vty`), since);
   }
@@ -51,20 +59,24 @@ export class Frr implements LoadBalancer {
 
   async stop(): Promise<void> {
     await this.#bgpd?.stop();
+    await this.#bfdd?.stop();
     await this.#zebra?.stop();
   }
 
-  #spawn(name: string, folder: string): HostProcess {
+  #spawn(name: string, folder: string, more: readonly string[] = []): HostProcess {
     return this.#host.spawn(name, [
       `${programs}/${name}`,
       ...['-f', `${folder}/${name}.conf`, '-i', `${folder}/${name}.pid`, '-z', `${folder}/zserv.api`],
       ...['--vty_socket', folder, '-P', '0', '-u', 'frr', '-g', 'frr'],
       ...['--log', 'stdout', '--log-level', 'warnings'],
+      ...more,
     ]);
   }
 
   #bgpConfig(): string[] {
     const { prefix, length } = subnets.masters;
+    const { bfdInterval, holdTime = 9 } = this.#detection;
+    const bfd = bfdInterval === undefined ? [] : [` neighbor masters bfd 3 ${bfdInterval} ${bfdInterval}`];
     return [
       `hostname ${this.#host.name}`,
       `router bgp ${localAsn}`,
@@ -72,7 +84,8 @@ export class Frr implements LoadBalancer {
       ' no bgp default ipv4-unicast',
       ' neighbor masters peer-group',
       ` neighbor masters remote-as ${localAsn}`,
-      ' neighbor masters timers 3 9',
+      ` neighbor masters timers ${holdTime / 3} ${holdTime}`,
+      ...bfd,
       ` bgp listen range ${prefix}.0/${length} peer-group masters`,
       ' address-family ipv4 unicast',
       '  neighbor masters activate',

@@ -1,22 +1,26 @@
 import { localAsn, subnets } from '../../../scripts/lab/addresses.ts';
+import { bfdSettings } from '../../../scripts/lab/bfd-settings.ts';
 import type { LbHost } from '../../../scripts/lab/lb-host.ts';
 import type { JsonObject } from '../../../scripts/lab/object-store.ts';
 import { isHealthy, timeUntil } from './control-socket.ts';
-import type { LoadBalancer } from './load-balancer.ts';
+import type { Detection, LoadBalancer } from './load-balancer.ts';
 
 /** Our router: the bundle, with its defaults but for `settings`. */
 export class OurRouter implements LoadBalancer {
   readonly name = 'bgp-lb';
   readonly #host: LbHost;
   readonly #settings: JsonObject;
+  readonly #detection: Detection;
 
   /** @param settings keys of router.yaml, put over the benchmark's */
-  constructor(host: LbHost, settings: JsonObject = {}) {
+  constructor(host: LbHost, settings: JsonObject = {}, detection: Detection = {}) {
     this.#host = host;
     this.#settings = settings;
+    this.#detection = detection;
   }
 
   async start(): Promise<number> {
+    const { bfdInterval, holdTime = 9 } = this.#detection;
     this.#host.writeConfig({
       neighbors: [
         {
@@ -24,7 +28,8 @@ export class OurRouter implements LoadBalancer {
           role: 'master',
           range: `${subnets.masters.prefix}.0/${subnets.masters.length}`,
           asn: localAsn,
-          holdTime: '9s',
+          holdTime: `${holdTime}s`,
+          bfd: bfdInterval === undefined ? false : bfdSettings(bfdInterval),
           // Neither GTSM nor TCP-MD5, as with the other daemons.
           ttlSecurityHops: 0,
         },

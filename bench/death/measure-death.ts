@@ -1,0 +1,226 @@
+/** How long a dead master stays in the kernel's route to the VIP, by the ways in which a load balancer can notice. */
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { vipAddress } from '../../scripts/lab/addresses.ts';
+import { NamespaceProcess } from '../../test/kit/namespace-process.ts';
+import { BenchLab, type BenchMaster, type Running, vipPort } from '../lb/bench-lab.ts';
+import { hasFrr } from '../lb/daemons/frr.ts';
+import { type DaemonName, type Detection, daemonNames } from '../lb/daemons/load-balancer.ts';
+import { describeMachine, type Machine } from '../machine.ts';
+import { type Summary, summarize } from '../statistics.ts';
+import { type KilledSpeakers, measureKilledSpeakers } from './killed-speakers.ts';
+import { MasterBfd } from './master-bfd.ts';
+
+type Cutter = typeof import('./programs/cutter.ts');
+type NewClient = typeof import('./programs/new-client.ts');
+
+/** The ways to notice silence. */
+type SilentKind = 'BFD 50 ms x 3' | 'BFD 300 ms x 3' | 'hold time 3 s, no BFD';
+
+const detections: Readonly<Record<SilentKind, Detection>> = {
+  'BFD 50 ms x 3': { bfdInterval: 50 },
+  'BFD 300 ms x 3': { bfdInterval: 300 },
+  'hold time 3 s, no BFD': { holdTime: 3 },
+};
+
+/** The name of a way to notice; `link down` is the load balancer's own interface without carrier. */
+export type DeathKind = SilentKind | 'link down';
+
+/** Deaths of one kind seen by one daemon, in ms from the cut. */
+export interface DeathResult {
+  readonly kind: DeathKind;
+  readonly daemon: DaemonName;
+  /** Until the next hop is gone from the kernel. */
+  readonly gone: Summary | undefined;
+  /** Until a new client is served whose connections went to the dead master. */
+  readonly served: Summary | undefined;
+  /** Deaths that were not noticed within the patience; they are in no summary. */
+  readonly missed: number;
+}
+
+/** The report. */
+export interface DeathReport {
+  readonly bench: 'death';
+  readonly machine: Machine;
+  readonly deaths: number;
+  readonly results: readonly DeathResult[];
+  readonly killedSpeakers: KilledSpeakers;
+  readonly tookMs: number;
+}
+
+/** How much is measured. */
+export interface DeathOptions {
+  /** Deaths of each kind and daemon. */
+  readonly deaths: number;
+  readonly niceness: number;
+  readonly progress: (line: string) => void;
+}
+
+const poolSize = 3;
+const patience = 15_000;
+/** A new client gives up an attempt after so long, in ms. */
+const attempt = 20;
+/** Before a cut, at least, so that all is calm; random, to meet every timer at any phase. */
+const calm = 500;
+
+interface Bench {
+  readonly lab: BenchLab;
+  readonly cutter: NamespaceProcess<Cutter>;
+  readonly client: NamespaceProcess<NewClient>;
+  readonly bfd: MasterBfd;
+}
+
+/** Runs everything. */
+export async function measureDeath(options: DeathOptions): Promise<DeathReport> {
+  const since = performance.now();
+  const machine = await describeMachine(options.niceness);
+  const results = await measureCuts(options);
+  options.progress('speakers killed: bgp-lb');
+  const killedSpeakers = await measureKilledSpeakers();
+  const tookMs = Math.round(performance.now() - since);
+  return { bench: 'death', machine, deaths: options.deaths, results, killedSpeakers, tookMs };
+}
+
+async function measureCuts({ deaths, progress }: DeathOptions): Promise<DeathResult[]> {
+  const daemons = daemonNames.filter(
+    (name) => name === 'bgp-lb' || (name === 'FRR' ? hasFrr() : existsSync('/usr/sbin/bird')),
+  );
+  const lab = await BenchLab.create(poolSize, 'death');
+  const running: { stop(): Promise<void> }[] = [];
+  try {
+    const start = async <Program>(namespace: string, name: string): Promise<NamespaceProcess<Program>> => {
+      const url = new URL(`./programs/${name}.ts`, import.meta.url);
+      const program = await NamespaceProcess.start<Program>(['ip', 'netns', 'exec', namespace], url);
+      running.push(program);
+      return program;
+    };
+    const cutter = await start<Cutter>(lab.lab.switch.namespace, 'cutter');
+    await cutter.run((c) => c.listen());
+    const client = await start<NewClient>(lab.lab.client.namespace, 'new-client');
+    const bfd = new MasterBfd(lab.masters.map(({ host }) => host));
+    running.push(bfd);
+    const bench: Bench = { lab, cutter, client, bfd };
+    const results: DeathResult[] = [];
+    for (const kind of Object.keys(detections) as SilentKind[]) {
+      for (const daemon of daemons) {
+        progress(`${kind}: ${daemon}`);
+        results.push(...(await measureDaemon(bench, daemon, kind, deaths)));
+      }
+    }
+    return results;
+  } finally {
+    await Promise.all(running.map((each) => each.stop()));
+    await lab.destroy();
+  }
+}
+
+async function measureDaemon(
+  bench: Bench,
+  daemon: DaemonName,
+  kind: SilentKind,
+  deaths: number,
+): Promise<DeathResult[]> {
+  const detection: Detection = detections[kind];
+  const { bfdInterval } = detection;
+  const { lb } = bench.lab.lab;
+  const settings = daemon === 'bgp-lb' ? { healthCheck: { interval: '1s' } } : {};
+  try {
+    if (bfdInterval !== undefined) await bench.bfd.start(lb.address, bfdInterval);
+    return await bench.lab.running(
+      bench.lab.balancer(daemon, settings, detection),
+      poolSize,
+      async (running) => {
+        const times: Times = { gone: [], served: [], missed: 0 };
+        for (let n = 0; n < deaths; n += 1) {
+          const victim = running.masters[n % poolSize];
+          if (victim !== undefined) await cutMaster(bench, running, victim, detection, times);
+        }
+        const results = [resultOf(kind, daemon, times)];
+        // Once is enough: no timer of a daemon has a part in it.
+        if (bfdInterval === 50) results.push(await cutLink(bench, daemon, running, deaths, detection));
+        return results;
+      },
+    );
+  } finally {
+    await bench.bfd.stop();
+  }
+}
+
+interface Times {
+  readonly gone: number[];
+  readonly served: number[];
+  missed: number;
+}
+
+function resultOf(kind: DeathKind, daemon: DaemonName, { gone, served, missed }: Times): DeathResult {
+  return { kind, daemon, gone: summarize(gone, 1), served: summarize(served, 1), missed };
+}
+
+const milliseconds = (from: bigint, to: bigint): number => Number(to - from) / 1e6;
+
+/** Waits until every master is in the pool and watched, and some time more. */
+async function allWell({ bfd }: Bench, running: Running, detection: Detection): Promise<void> {
+  await running.waitForMembers(running.masters);
+  if (detection.bfdInterval !== undefined) await bfd.allUp();
+  await sleep(calm * (1 + Math.random()));
+}
+
+async function cutMaster(
+  bench: Bench,
+  running: Running,
+  victim: BenchMaster,
+  detection: Detection,
+  times: Times,
+): Promise<void> {
+  await allWell(bench, running, detection);
+  const target = { host: vipAddress, port: vipPort };
+  const { name, address } = victim.host;
+  const port = await bench.client.run((c, q) => c.portTo(q), { target, master: name });
+  const switchPort = `${name}-eth0`;
+  const at = await bench.cutter.run((c, which) => c.cut(which), switchPort);
+  const [gone, served] = await Promise.all([
+    running.watcher.run((w, q) => w.firstSince(q), {
+      since: at,
+      gateway: address,
+      wanted: 'absent' as const,
+      timeout: patience,
+    }),
+    bench.client.run((c, q) => c.untilServed(q), { target, port, patience: attempt, timeout: patience }),
+  ]);
+  if (gone === undefined) times.missed += 1;
+  else times.gone.push(milliseconds(at, gone));
+  if (served !== undefined) times.served.push(milliseconds(at, served.at));
+  await bench.cutter.run((c, which) => c.restore(which), switchPort);
+  await victim.program.run((m) => m.leave());
+  await victim.program.run((m) => m.join());
+}
+
+/** The load balancer's own interface towards the masters loses its carrier: all of them are gone at once. */
+async function cutLink(
+  bench: Bench,
+  daemon: DaemonName,
+  running: Running,
+  deaths: number,
+  detection: Detection,
+): Promise<DeathResult> {
+  const times: Times = { gone: [], served: [], missed: 0 };
+  const port = `${bench.lab.lab.lb.name}-eth0`;
+  for (let n = 0; n < deaths; n += 1) {
+    await allWell(bench, running, detection);
+    const at = await bench.cutter.run((c, which) => c.cut(which), port);
+    for (const { host } of running.masters) {
+      const gone = await running.watcher.run((w, q) => w.firstSince(q), {
+        since: at - 5_000_000n, // the switch's notification may be read after the load balancer's
+        gateway: host.address,
+        wanted: 'absent' as const,
+        timeout: patience,
+      });
+      if (gone === undefined) times.missed += 1;
+      else times.gone.push(Math.max(0, milliseconds(at, gone)));
+    }
+    await bench.cutter.run((c, which) => c.restore(which), port);
+    for (const { program } of running.masters) await program.run((m) => m.leave());
+    for (const { program } of running.masters) await program.run((m) => m.join());
+  }
+  return resultOf('link down', daemon, times);
+}

@@ -67,7 +67,7 @@ async function main(): Promise<number> {
   }
   const narrator = new Narrator((line) => (values.json === true ? console.error(line) : console.log(line)));
   const upstream = hasFrr() ? 'frr' : 'static';
-  const lab = await Lab.create({ id: labId, masters: 3, upstream });
+  const lab = await Lab.create({ id: labId, masters: 3, upstream, bfd: 50 });
   narrator.say(
     `A lab of network namespaces is up: ${lab.hosts.map(({ name }) => name).join(', ')}; the upstream router ` +
       (upstream === 'frr' ? 'is FRR.' : 'has a static route, as FRR is not installed.'),

@@ -49,7 +49,7 @@ export async function silentDeath(lab: Lab, narrator: Narrator): Promise<DemoFig
   await connect(lab, narrator);
   await lab.client.startLoop({ every: requestEvery, timeout: 500 });
   await lab.client.markLoop();
-  narrator.say('m3 loses its power: no FIN, no NOTIFICATION, silence.');
+  narrator.say('m3 loses its power: no FIN, no NOTIFICATION, silence. BFD waits for 3 packets at 50 ms.');
   const figures = await departure(lab, narrator, victim, () => victim.powerOff());
   const recovered = await waitUntil(async () => (await lab.client.loopReport()).recovered, {
     what: 'a new request that succeeds after the last that failed',

@@ -2,7 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { field, type LineProcess } from './testing/network-namespace.ts';
-import { path, routesOf, SpeakerLab, VIP } from './testing/speaker-lab.ts';
+import { CLIENT, path, routesOf, SpeakerLab, VIP } from './testing/speaker-lab.ts';
 
 const TIMEOUT = 60_000;
 
@@ -42,7 +42,7 @@ describe('a frozen API server', { timeout: TIMEOUT }, () => {
     expect(await client.next(field('end'))).toBe('ECONNRESET');
     await lab.until(() => !lab.isBound());
     const [event] = await lab.events('connections-reset');
-    expect(event).toMatchObject({ vip: `${VIP}/32`, count: 1, clients: ['10.9.0.1'] });
+    expect(event).toMatchObject({ vip: `${VIP}/32`, count: 1, clients: [CLIENT], others: 0 });
     expect(await lab.metrics()).toMatch(
       /^bgp_lb_speaker_connections_reset_total\{vip="10\.100\.0\.1\/32"\} 1$/m,
     );
@@ -56,6 +56,25 @@ describe('a frozen API server', { timeout: TIMEOUT }, () => {
     process.kill(lab.apiServer?.pid ?? 0, 'SIGCONT');
     await lab.reach('advertised');
     expect(client.hasSent((message) => field('end')(message) !== undefined)).toBe(false);
+  });
+});
+
+describe('a drain', { timeout: TIMEOUT }, () => {
+  it('waits for the clients that are connected, and ends with the last one', async () => {
+    lab.configure({ drain: `{ file: ${lab.path('drain')}, timeout: 60s }` });
+    await inService();
+    const client = await lab.connectClient();
+    writeFileSync(lab.path('drain'), '');
+    expect(await routesOf(router)).toEqual([path.draining]);
+    await sleep(3_000);
+    expect(router.hasSent((message) => field('routes')(message) !== undefined)).toBe(false);
+    client.send('end');
+    expect(await routesOf(router)).toEqual([]);
+    await lab.reach('absent');
+    expect(await lab.events('vip-state')).toContainEqual(
+      expect.objectContaining({ from: 'draining', to: 'absent' }),
+    );
+    expect(await lab.events('connections-reset')).toEqual([]);
   });
 });
 

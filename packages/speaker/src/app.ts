@@ -17,20 +17,17 @@ import { ApiServerWatch } from './health/api-server-watch.ts';
 import { checkVip } from './health/vip-check.ts';
 import { type HostFacts, hostFacts, sourceTowards } from './host-facts.ts';
 import { Journal } from './journal.ts';
+import { ClientConnections } from './kernel/client-connections.ts';
 import { HostKeeper } from './kernel/host-keeper.ts';
 import { HostNetwork } from './kernel/host-network.ts';
-import { StrandedConnections } from './kernel/stranded-connections.ts';
 import { Lifecycle } from './lifecycle/lifecycle.ts';
-import type { DrainRequest } from './lifecycle/lifecycle-input.ts';
+import { type DrainRequest, drainPace } from './lifecycle/lifecycle-input.ts';
 import { prefixText, type SpeakerStatus, speakerStatus } from './status.ts';
 
 /** Milliseconds between looks at markers, ca.crt and the drain file. */
 const OBSERVE_INTERVAL = 200;
 /** Milliseconds after which a restarted speaker no longer leaves its predecessor's announcements alone. */
 const SETTLE_LIMIT = 10_000;
-/** Milliseconds between the withdrawal that ends a drain and the removal of the VIP: what the routers need to move on. */
-const WITHDRAW_DELAY = 1_000;
-
 export interface AppOptions {
   readonly config: SpeakerConfig;
   /** What the BFD thread runs. */
@@ -84,6 +81,7 @@ class SpeakerDaemon implements RunningDaemon {
   readonly #lifecycle: Lifecycle;
   readonly #advertiser: Advertiser;
   readonly #bfd: RouterBfd;
+  readonly #clients: ClientConnections;
   readonly #control: ControlServer;
   readonly #adopted: ReadonlySet<string>;
   readonly #timers: NodeJS.Timeout[] = [];
@@ -109,14 +107,15 @@ class SpeakerDaemon implements RunningDaemon {
       nodeAddress: facts.nodeAddress,
       repaired: (object, what) => this.#journal.kernelRepaired(object, what),
     });
-    const stranded = new StrandedConnections({
+    this.#clients = new ClientConnections({
       open: () => new SockDiag(),
+      notClients: [facts.nodeAddress, ...config.routers.map(({ address }) => address)],
       reset: (report) => this.#journal.connectionsReset(report),
-      failed: (error) => this.#journal.connectionsNotReset(error),
+      failed: (error) => this.#journal.connectionsUnknown(error),
     });
     this.#keeper = new HostKeeper(this.#host, {
       failed: (error) => this.#journal.kernelFailed(error),
-      leaving: (leaving) => stranded.reset(leaving),
+      leaving: (leaving) => this.#clients.reset(leaving),
     });
     this.#adopted = new Set(this.#mayKeep() ? this.#host.found().map(({ address }) => address) : []);
     this.#api = this.#newApiServerWatch();
@@ -225,6 +224,7 @@ class SpeakerDaemon implements RunningDaemon {
   #decide(): void {
     const { role, proof, detail } = this.#observed;
     const { level, isPortClosed, detail: readinessDetail } = this.#api.readiness;
+    const isDraining = this.#lifecycle.views().some(({ state }) => state === 'draining');
     this.#lifecycle.update({
       role,
       bootstrap: proof,
@@ -232,6 +232,7 @@ class SpeakerDaemon implements RunningDaemon {
       readiness: level,
       readinessDetail,
       isPortClosed,
+      clients: isDraining ? this.#clients.count(this.#parts.config.vips) : undefined,
       drain: this.#drainRequest(),
     });
   }
@@ -280,7 +281,7 @@ class SpeakerDaemon implements RunningDaemon {
     const { serverName, path, timeout } = config.apiServer;
     return new Lifecycle({
       vips: config.vips,
-      times: { drainTimeout: config.drain.timeout, withdrawDelay: WITHDRAW_DELAY },
+      times: { drainTimeout: config.drain.timeout, ...drainPace },
       clock: systemClock,
       adopted: this.#adopted,
       bind: (addresses) => this.#keeper.setBound(addresses),

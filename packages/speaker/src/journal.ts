@@ -9,7 +9,7 @@ import {
   schedulingText,
 } from '@bgp-lb/protocol/node';
 import { type BfdVerdict, describeVerdict } from './bfd/router-death.ts';
-import type { ResetReport } from './kernel/stranded-connections.ts';
+import type { ResetReport } from './kernel/client-connections.ts';
 import type { Transition } from './lifecycle/lifecycle.ts';
 import { type MetricsSource, SpeakerMetrics } from './metrics.ts';
 import { prefixText } from './status.ts';
@@ -70,19 +70,22 @@ export class Journal {
     );
   }
 
-  connectionsReset({ vip, count, clients }: ResetReport): void {
+  connectionsReset({ vip, count, clients, others }: ResetReport): void {
     const prefix = prefixText(vip);
     this.metrics.connectionsReset.inc({ vip: prefix }, count);
-    const named = clients.join(', ');
+    const named = count === 0 ? '' : ` (${clients.join(', ')})`;
     this.#record(
       'connections-reset',
-      { vip: prefix, count, clients },
-      `VIP ${prefix} leaves: ${count} connections were left and have been reset; clients: ${named}`,
+      { vip: prefix, count, clients, others },
+      `VIP ${prefix} leaves: ${count} connections of clients${named} and ${others} of routers and this host were left and have been reset`,
     );
   }
 
-  connectionsNotReset(error: unknown): void {
-    this.#logger.warn({ err: error }, 'connections to a VIP that leaves could not be reset');
+  connectionsUnknown(error: unknown): void {
+    this.#logger.warn(
+      { err: error },
+      'connections to the VIPs cannot be listed or reset: a drain does not end before its time, and who is left is not told',
+    );
   }
 
   bfdChanged(change: BfdStateChange, verdict: BfdVerdict): void {

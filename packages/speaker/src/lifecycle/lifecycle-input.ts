@@ -24,6 +24,8 @@ export interface LifecycleInput {
   readonly readinessDetail: string;
   /** The last probe was refused: the API server has closed its port. Ends a drain at first sight. */
   readonly isPortClosed: boolean;
+  /** Connections of clients to the VIPs on this host, counted during a drain; `undefined` when nobody knows. */
+  readonly clients: number | undefined;
   readonly drain: DrainRequest | undefined;
   readonly bindCheck: BindCheck;
   readonly bindCheckDetail: string;
@@ -34,6 +36,14 @@ export interface LifecycleInput {
 export interface LifecycleTimes {
   /** Milliseconds that a drain may last. */
   readonly drainTimeout: number;
+  /** Milliseconds that a drain lasts at least while the API server serves, even without a client. */
+  readonly leastDrain: number;
   /** Milliseconds between the withdrawal that ends a drain and the removal of the VIP. */
   readonly withdrawDelay: number;
 }
+
+/** What the routers need of a drain: to send new clients elsewhere, and to move on after the withdrawal. */
+export const drainPace: Pick<LifecycleTimes, 'leastDrain' | 'withdrawDelay'> = {
+  leastDrain: 2_000,
+  withdrawDelay: 1_000,
+};

@@ -12,6 +12,7 @@ const healthy: SharedInput = {
   readiness: 'ready',
   readinessDetail: 'ready',
   isPortClosed: false,
+  clients: undefined,
   drain: undefined,
 };
 
@@ -29,7 +30,7 @@ class Stage {
   ) {
     this.lifecycle = new Lifecycle({
       vips: options.vips ?? [vip],
-      times: { drainTimeout: 10_000, withdrawDelay: 1_000 },
+      times: { drainTimeout: 10_000, leastDrain: 2_000, withdrawDelay: 1_000 },
       clock: { now: () => this.now, after: () => () => undefined },
       adopted: new Set(options.adopted),
       bind: async (addresses) => {

@@ -4,7 +4,7 @@ import type { LifecycleInput } from './lifecycle-input.ts';
 import { step } from './step.ts';
 import { desiredOf, type VipState } from './vip-state.ts';
 
-const times = { drainTimeout: 3_000, withdrawDelay: 500 };
+const times = { drainTimeout: 3_000, leastDrain: 1_000, withdrawDelay: 500 };
 
 const input: fc.Arbitrary<LifecycleInput> = fc.record({
   role: fc.constantFrom('init', 'join'),
@@ -13,6 +13,7 @@ const input: fc.Arbitrary<LifecycleInput> = fc.record({
   readiness: fc.constantFrom('unknown', 'ready', 'ready', 'soft', 'unauthorized', 'stopping', 'hard'),
   readinessDetail: fc.constant('r'),
   isPortClosed: fc.boolean(),
+  clients: fc.constantFrom(undefined, 0, 3),
   drain: fc.constantFrom(undefined, undefined, 'drain file', 'shutdown'),
   bindCheck: fc.constantFrom('pending', 'passed', 'passed', 'failed', 'wrong-certificate'),
   bindCheckDetail: fc.constant('c'),

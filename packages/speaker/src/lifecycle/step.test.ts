@@ -3,7 +3,7 @@ import type { LifecycleInput } from './lifecycle-input.ts';
 import { type Decision, step } from './step.ts';
 import { desiredOf, type VipState } from './vip-state.ts';
 
-const times = { drainTimeout: 60_000, withdrawDelay: 1_000 };
+const times = { drainTimeout: 60_000, leastDrain: 2_000, withdrawDelay: 1_000 };
 
 const absent: VipState = { name: 'absent' };
 const localOnly: VipState = { name: 'local-only' };
@@ -19,6 +19,7 @@ const healthy: LifecycleInput = {
   readiness: 'ready',
   readinessDetail: 'readiness detail',
   isPortClosed: false,
+  clients: undefined,
   drain: undefined,
   bindCheck: 'passed',
   bindCheckDetail: 'bind check detail',
@@ -176,11 +177,17 @@ describe('draining', () => {
 
   it('goes on while the API server still serves and the time is not up', () => {
     expect(decide(draining, stopping, 59_999).state).toEqual(draining);
+    expect(decide(draining, { ...stopping, clients: 1 }, 59_999).state).toEqual(draining);
+  });
+
+  it('goes on for a while without a client: the routers may not have moved yet', () => {
+    expect(decide(draining, { ...stopping, clients: 0 }, 1_999).state).toEqual(draining);
   });
 
   it.each([
     ['the API server has closed its port', { ...stopping, isPortClosed: true }, 500],
     ['the drain timeout', stopping, 60_000],
+    ['no client is connected', { ...stopping, clients: 0 }, 2_000],
     ['API server gone', { readiness: 'hard', readinessDetail: 'API server gone' } as const, 500],
   ] as const)('withdraws and keeps the VIP a little longer: %s', (end, changes, now) => {
     const { state, reason } = decide(draining, changes, now);

@@ -90,6 +90,7 @@ function drainEnd(
 ): string | undefined {
   if (input.isPortClosed) return 'the API server has closed its port';
   if (input.readiness === 'hard') return input.readinessDetail;
+  if (input.clients === 0 && now - startedAt >= times.leastDrain) return 'no client is connected any more';
   if (now - startedAt >= times.drainTimeout)
     return `the drain timeout of ${times.drainTimeout / 1000} s has passed`;
   return undefined;

@@ -9,6 +9,8 @@ import { field, type LineProcess, NetworkNamespace } from './network-namespace.t
 export const VIP = '10.100.0.1';
 const NODE = '10.9.0.2';
 const ROUTER = '10.9.0.1';
+/** A client in the router's namespace, with an address of its own. */
+export const CLIENT = '10.9.0.3';
 
 /** Milliseconds that a state is waited for. */
 const PATIENCE = 15_000;
@@ -33,6 +35,7 @@ export class SpeakerLab {
     this.master.connect('e0', this.#router);
     this.master.ip('address', 'add', `${NODE}/24`, 'dev', 'e0');
     this.#router.ip('address', 'add', `${ROUTER}/24`, 'dev', 'e0');
+    this.#router.ip('address', 'add', `${CLIENT}/24`, 'dev', 'e0');
     this.#router.ip('route', 'add', VIP, 'via', NODE);
     this.ca = new TestCa(this.folder);
     writeFileSync(this.path('machine-id'), 'machine-1\n');
@@ -98,7 +101,7 @@ export class SpeakerLab {
 
   /** A client in the router's namespace, connected to the VIP: tells `{connected}`, and `{end}` with its error or `FIN`. */
   async connectClient(): Promise<LineProcess> {
-    const client = this.#router.start(program.client, VIP, '443');
+    const client = this.#router.start(program.client, VIP, '443', CLIENT);
     await client.next(field('connected'));
     return client;
   }

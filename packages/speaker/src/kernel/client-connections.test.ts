@@ -1,6 +1,6 @@
 import type { TcpConnection } from '@bgp-lb/linux';
 import { describe, expect, it } from 'vitest';
-import { type ResetReport, StrandedConnections } from './stranded-connections.ts';
+import { ClientConnections, type ResetReport } from './client-connections.ts';
 
 const vip = { address: '10.0.0.100', port: 443, machinePort: 6443 };
 
@@ -23,7 +23,7 @@ function kernel(first: readonly TcpConnection[], options: { gone?: number; late?
   const reports: ResetReport[] = [];
   const failures: unknown[] = [];
   let isOpen = false;
-  const stranded = new StrandedConnections({
+  const connections = new ClientConnections({
     open: () => {
       isOpen = true;
       return {
@@ -42,59 +42,76 @@ function kernel(first: readonly TcpConnection[], options: { gone?: number; late?
         },
       };
     },
+    notClients: ['10.0.0.10', '10.0.0.11'],
     reset: (report) => reports.push(report),
     failed: (error) => failures.push(error),
   });
-  return { stranded, reports, failures, asked, left: () => left, isOpen: () => isOpen };
+  return { connections, reports, failures, asked, left: () => left, isOpen: () => isOpen };
 }
 
 describe('the connections of a VIP that leaves', () => {
   it('are looked for at the port of the machine, reset, counted, and their clients named once', () => {
     const one = kernel([connection('10.1.0.1', 1), connection('10.1.0.1', 2), connection('10.1.0.2', 1)]);
-    one.stranded.reset([vip]);
+    one.connections.reset([vip]);
     expect(one.asked[0]).toBe('10.0.0.100 6443');
-    expect(one.reports).toEqual([{ vip: '10.0.0.100', count: 3, clients: ['10.1.0.1', '10.1.0.2'] }]);
+    expect(one.reports).toEqual([
+      { vip: '10.0.0.100', count: 3, clients: ['10.1.0.1', '10.1.0.2'], others: 0 },
+    ]);
     expect(one.left()).toEqual([]);
     expect(one.isOpen()).toBe(false);
   });
 
   it('are not counted when they ended by themselves', () => {
     const one = kernel([connection('10.1.0.1', 1), connection('10.1.0.2', 7)], { gone: 7 });
-    one.stranded.reset([vip]);
+    one.connections.reset([vip]);
     expect(one.reports).toMatchObject([{ count: 1, clients: ['10.1.0.1'] }]);
   });
 
   it('are reset with those that come meanwhile', () => {
     const one = kernel([connection('10.1.0.1', 1)], { late: connection('10.1.0.3', 3) });
-    one.stranded.reset([vip]);
+    one.connections.reset([vip]);
     expect(one.reports).toMatchObject([{ count: 2 }]);
     expect(one.left()).toEqual([]);
   });
 
+  it('are clients’ unless they are this host’s or a router’s, which are reset as well', () => {
+    const one = kernel(
+      ['10.1.0.1', '10.0.0.10', '10.0.0.11', vip.address].map((address) => connection(address, 1)),
+    );
+    expect(one.connections.count([vip])).toBe(1);
+    one.connections.reset([vip]);
+    expect(one.reports).toEqual([{ vip: '10.0.0.100', count: 1, clients: ['10.1.0.1'], others: 3 }]);
+    expect(one.connections.count([vip])).toBe(0);
+  });
+
   it('are not talked of when there are none', () => {
     const one = kernel([]);
-    one.stranded.reset([vip]);
-    one.stranded.reset([]);
+    one.connections.reset([vip]);
+    one.connections.reset([]);
     expect(one.reports).toEqual([]);
   });
 
   it('are named up to a bound', () => {
     const one = kernel(Array.from({ length: 100 }, (_, index) => connection(`10.1.0.${index}`, 1)));
-    one.stranded.reset([vip]);
+    one.connections.reset([vip]);
     expect(one.reports[0]?.count).toBe(100);
     expect(one.reports[0]?.clients).toHaveLength(16);
   });
 
   it('stay when the kernel cannot reset them, which is told and stops nothing', () => {
     const failures: unknown[] = [];
-    const refusing = new StrandedConnections({
+    const refusing = new ClientConnections({
       open: () => {
         throw new Error('EOPNOTSUPP');
       },
+      notClients: [],
       reset: () => expect.fail('nothing was reset'),
       failed: (error) => failures.push(error),
     });
     refusing.reset([vip]);
+    refusing.reset([vip]);
+    expect(refusing.count([vip])).toBeUndefined();
+    expect(failures).toHaveLength(1);
     expect(String(failures[0])).toContain('EOPNOTSUPP');
   });
 });

@@ -1,0 +1,104 @@
+import type { SockDiag, TcpConnection } from '@bgp-lb/linux';
+import type { VipConfig } from '../config/speaker-config.ts';
+
+/** The part of `SockDiag` of @bgp-lb/linux that is used here. */
+type Connections = Pick<SockDiag, 'connections' | 'destroy' | 'close'>;
+
+/** What was reset of one VIP. */
+export interface ResetReport {
+  readonly vip: string;
+  /** Connections of clients. */
+  readonly count: number;
+  /** Their addresses, each once: the first `CLIENTS_NAMED`. */
+  readonly clients: readonly string[];
+  /** Connections of this host itself and of the routers. */
+  readonly others: number;
+}
+
+export interface ClientConnectionsOptions {
+  readonly open: () => Connections;
+  /**
+   * Addresses whose connections are no clients': the routers' health checks, and this host's own programs (kubelet), which
+   * never end by themselves and find another master once the VIP has left.
+   */
+  readonly notClients: readonly string[];
+  readonly reset: (report: ResetReport) => void;
+  /** The kernel does not answer, or refuses. Told once. */
+  readonly failed: (error: unknown) => void;
+}
+
+const CLIENTS_NAMED = 16;
+/** A table of connections that is filled faster than we empty it is not emptied by us. */
+const ROUNDS = 3;
+
+/** The TCP connections to the VIPs on this host, as the kernel knows them, whatever the process does that has them. */
+export class ClientConnections {
+  readonly #options: ClientConnectionsOptions;
+  readonly #notClients: ReadonlySet<string>;
+  #hasFailed = false;
+
+  constructor(options: ClientConnectionsOptions) {
+    this.#options = options;
+    this.#notClients = new Set(options.notClients);
+  }
+
+  /** How many connections of clients there are; `undefined` when the kernel does not tell. */
+  count(vips: readonly VipConfig[]): number | undefined {
+    return this.#asking((diag) =>
+      vips.reduce((sum, vip) => sum + list(diag, vip).filter((one) => this.#isClient(vip, one)).length, 0),
+    );
+  }
+
+  /**
+   * Resets all connections to VIPs that are about to leave this host. Once the address is gone no packet of theirs is
+   * answered from here, not even by a FIN: a client that only reads (a watch) would wait for its own timeout, and the
+   * clients of a frozen process would in any case, since its kernel went on acknowledging.
+   *
+   * To be called while the address is still there: a RST needs it as its source. Never throws: it leaves in any case.
+   */
+  reset(vips: readonly VipConfig[]): void {
+    if (vips.length === 0) return;
+    this.#asking((diag) => {
+      for (const vip of vips) this.#resetOne(diag, vip);
+    });
+  }
+
+  #asking<T>(ask: (diag: Connections) => T): T | undefined {
+    try {
+      const diag = this.#options.open();
+      try {
+        return ask(diag);
+      } finally {
+        diag.close();
+      }
+    } catch (error) {
+      if (!this.#hasFailed) this.#options.failed(error);
+      this.#hasFailed = true;
+      return undefined;
+    }
+  }
+
+  #resetOne(diag: Connections, vip: VipConfig): void {
+    const reset: TcpConnection[] = [];
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const left = list(diag, vip);
+      if (left.length === 0) break;
+      reset.push(...left.filter((connection) => diag.destroy(connection)));
+    }
+    if (reset.length === 0) return;
+    const ofClients = reset.filter((one) => this.#isClient(vip, one));
+    const clients = [...new Set(ofClients.map(({ remoteAddress }) => remoteAddress))].slice(0, CLIENTS_NAMED);
+    const count = ofClients.length;
+    this.#options.reset({ vip: vip.address, count, clients, others: reset.length - count });
+  }
+
+  /** This host reaches its VIP with the VIP itself as the source. */
+  #isClient({ address }: VipConfig, { remoteAddress }: TcpConnection): boolean {
+    return remoteAddress !== address && !this.#notClients.has(remoteAddress);
+  }
+}
+
+/** Sockets have the machine's port: the mapping is undone before a packet reaches them. */
+function list(diag: Connections, { address, machinePort }: VipConfig): readonly TcpConnection[] {
+  return diag.connections({ address, port: machinePort });
+}

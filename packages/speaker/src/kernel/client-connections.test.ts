@@ -23,6 +23,7 @@ function kernel(first: readonly TcpConnection[], options: { gone?: number; late?
   const reports: ResetReport[] = [];
   const failures: unknown[] = [];
   let isOpen = false;
+  let clock = 0;
   const connections = new ClientConnections({
     open: () => {
       isOpen = true;
@@ -45,8 +46,19 @@ function kernel(first: readonly TcpConnection[], options: { gone?: number; late?
     notClients: ['10.0.0.10', '10.0.0.11'],
     reset: (report) => reports.push(report),
     failed: (error) => failures.push(error),
+    now: () => clock,
   });
-  return { connections, reports, failures, asked, left: () => left, isOpen: () => isOpen };
+  return {
+    pass: (milliseconds: number) => {
+      clock += milliseconds;
+    },
+    connections,
+    reports,
+    failures,
+    asked,
+    left: () => left,
+    isOpen: () => isOpen,
+  };
 }
 
 describe('the connections of a VIP that leaves', () => {
@@ -81,6 +93,10 @@ describe('the connections of a VIP that leaves', () => {
     expect(one.connections.count([vip])).toBe(1);
     one.connections.reset([vip]);
     expect(one.reports).toEqual([{ vip: '10.0.0.100', count: 1, clients: ['10.1.0.1'], others: 3 }]);
+    one.pass(999);
+    // The kernel is not asked again so soon.
+    expect(one.connections.count([vip])).toBe(1);
+    one.pass(1);
     expect(one.connections.count([vip])).toBe(0);
   });
 

@@ -25,9 +25,13 @@ export interface ClientConnectionsOptions {
   readonly reset: (report: ResetReport) => void;
   /** The kernel does not answer, or refuses. Told once. */
   readonly failed: (error: unknown) => void;
+  /** Monotonic milliseconds; default `performance.now`. */
+  readonly now?: () => number;
 }
 
 const CLIENTS_NAMED = 16;
+/** Milliseconds that a count holds: for each the kernel walks all connections of the host, which takes it some ms. */
+const COUNT_HOLDS = 1_000;
 /** A table of connections that is filled faster than we empty it is not emptied by us. */
 const ROUNDS = 3;
 
@@ -35,18 +39,23 @@ const ROUNDS = 3;
 export class ClientConnections {
   readonly #options: ClientConnectionsOptions;
   readonly #notClients: ReadonlySet<string>;
+  readonly #now: () => number;
   #hasFailed = false;
+  #counted: { readonly at: number; readonly count: number | undefined } | undefined;
 
   constructor(options: ClientConnectionsOptions) {
     this.#options = options;
     this.#notClients = new Set(options.notClients);
+    this.#now = options.now ?? (() => performance.now());
   }
 
-  /** How many connections of clients there are; `undefined` when the kernel does not tell. */
+  /** How many connections of clients there are, or were a second ago; `undefined` when the kernel does not tell. */
   count(vips: readonly VipConfig[]): number | undefined {
-    return this.#asking((diag) =>
-      vips.reduce((sum, vip) => sum + list(diag, vip).filter((one) => this.#isClient(vip, one)).length, 0),
-    );
+    const at = this.#now();
+    if (this.#counted === undefined || at - this.#counted.at >= COUNT_HOLDS) {
+      this.#counted = { at, count: this.#asking((diag) => this.#countAll(diag, vips)) };
+    }
+    return this.#counted.count;
   }
 
   /**
@@ -61,6 +70,10 @@ export class ClientConnections {
     this.#asking((diag) => {
       for (const vip of vips) this.#resetOne(diag, vip);
     });
+  }
+
+  #countAll(diag: Connections, vips: readonly VipConfig[]): number {
+    return vips.flatMap((vip) => list(diag, vip).filter((one) => this.#isClient(vip, one))).length;
   }
 
   #asking<T>(ask: (diag: Connections) => T): T | undefined {

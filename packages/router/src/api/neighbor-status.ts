@@ -52,7 +52,7 @@ export interface NeighborStatus extends PeerStatus {
 }
 
 /** The BFD session with a neighbour. Durations are milliseconds. */
-export interface NeighborBfdStatus {
+interface NeighborBfdStatus {
   readonly state: BfdState;
   readonly sinceMs: number;
   /** Why its state last changed on our side, and on the other (RFC 5880 section 4.1). */

@@ -9,7 +9,7 @@ interface VipConfig {
 }
 
 /** BFD with a neighbour. Intervals are milliseconds. */
-export interface BfdConfig {
+interface BfdConfig {
   readonly transmitInterval: number;
   readonly receiveInterval: number;
   readonly detectMultiplier: number;

@@ -208,10 +208,8 @@ class Router {
           }
         }
       },
-      required: (address, isUp) => {
-        membership.bfdRequired(address, isUp);
-        advertiser.setBfdUp(address, isUp);
-      },
+      required: (address, { role }, isUp) =>
+        role === 'master' ? membership.bfdRequired(address, isUp) : advertiser.setBfdUp(address, isUp),
       changed: (change, { name, role }, verdict) =>
         this.#observer.bfd({ peer: change.id, neighbor: name, role }, change, verdict),
       scheduled: (scheduling) => this.#observer.bfdScheduled(scheduling),

@@ -78,7 +78,7 @@ beforeEach(() => {
     },
     facts: (address) => ({ isEstablished: established.has(address) }),
     dead: ({ addresses, window }) => log.push(`dead ${addresses.join(' ')} within ${window}`),
-    required: (address, isUp) => log.push(`required ${address} ${isUp ? 'up' : 'down'}`),
+    required: (address, _, isUp) => log.push(`required ${address} ${isUp ? 'up' : 'down'}`),
     changed: ({ id, to }, { name }, verdict) => {
       log.push(`${name} ${id} ${to} ${verdict?.died ?? ''}`.trim());
     },
@@ -166,11 +166,13 @@ describe('a neighbour that must have BFD', () => {
     change('10.3.0.1', up);
     change('10.3.0.1');
     read();
+    bfd.sessionEstablished('10.3.0.1', tor, '10.3.0.10');
     expect(tor.name).toBe('tor');
     expect(log.filter((line) => line.startsWith('required'))).toEqual([
       'required 10.3.0.1 down',
       'required 10.3.0.1 up',
       'required 10.3.0.1 up',
+      'required 10.3.0.1 down',
       'required 10.3.0.1 down',
     ]);
   });

@@ -25,7 +25,7 @@ export interface NeighborBfdOptions {
   readonly facts: (address: string) => NeighborFacts;
   readonly dead: (deaths: HostDeaths) => void;
   /** A neighbour that must have BFD has it now, or not. */
-  readonly required: (address: string, isUp: boolean) => void;
+  readonly required: (address: string, neighbor: NeighborConfig, isUp: boolean) => void;
   /** A session changed its state; `verdict` where it is a failure. */
   readonly changed: (change: BfdStateChange, neighbor: NeighborConfig, verdict: Verdict | undefined) => void;
   readonly scheduled: (scheduling: BfdScheduling) => void;
@@ -82,6 +82,9 @@ export class NeighborBfd {
 
   /** A session of BGP is there: with one of a range, BFD begins now. */
   sessionEstablished(address: string, neighbor: NeighborConfig, localAddress: string | undefined): void {
+    if (isStrict(neighbor) && this.#states.get(address)?.state !== 'Up') {
+      this.#options.required(address, neighbor, false);
+    }
     this.#add(address, neighbor, localAddress);
   }
 
@@ -117,7 +120,7 @@ export class NeighborBfd {
     this.#sessions.set(address, neighbor);
     this.#remember(address, 'Down', this.#options.now());
     if (strict) {
-      this.#options.required(address, false);
+      this.#options.required(address, neighbor, false);
     }
     this.#thread.add({
       id: address,
@@ -140,7 +143,7 @@ export class NeighborBfd {
     this.#remember(id, to, at);
     if (!isFailure) {
       if (to === 'Up' && isStrict(neighbor)) {
-        this.#options.required(id, true);
+        this.#options.required(id, neighbor, true);
       }
       this.#options.changed(change, neighbor, undefined);
       return;
@@ -169,7 +172,7 @@ export class NeighborBfd {
     }
     for (const { change, neighbor, verdict } of judged) {
       if (verdict.died !== 'nothing' && isStrict(neighbor)) {
-        this.#options.required(change.id, false);
+        this.#options.required(change.id, neighbor, false);
       }
       this.#options.changed(change, neighbor, verdict);
     }

@@ -147,6 +147,18 @@ describe('the upstream', () => {
     await tor.line(`withdrawn ${VIP}`);
   });
 
+  it('that must have BFD gets nothing until it is Up, and loses it when it is not', async () => {
+    advertiser.setBfdUp(TOR, false);
+    advertiser.setAdvertised(VIP, true);
+    await bgp.start();
+    await tor.line('end of RIB');
+    expect(tor.log).toEqual(['end of RIB']);
+    advertiser.setBfdUp(TOR, true);
+    await tor.line(announced);
+    advertiser.setBfdUp(TOR, false);
+    await tor.line(`withdrawn ${VIP}`);
+  });
+
   it('hears nothing of the masters: neither their paths nor their communities', async () => {
     await bgp.start();
     await tor.line('end of RIB');

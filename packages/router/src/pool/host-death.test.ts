@@ -192,6 +192,11 @@ describe('a member that must have BFD', () => {
     expect(bench.send(bfd()).weights()).toEqual({ a: 256, b: 256 });
   });
 
+  it('is waited for although nobody has heard of it before', () => {
+    const bench = running('b').send(bfd('BFD is not Up (strict)')).announce('a').probe('a', 'good', 2);
+    expect(bench.weights()).toEqual({ b: 256 });
+  });
+
   it('stays when it was found in the kernel, or its process died', () => {
     const bench = new Bench().send({ type: 'adopted', members: [{ nextHop: 'a', weight: 256 }] });
     expect(bench.send(bfd('BFD is not Up (strict)')).weights()).toEqual({ a: 256 });

@@ -107,7 +107,7 @@ export class Pool {
         this.#applyLost(event, now);
         return;
       case 'barrier':
-        this.#members.get(event.nextHop)?.setBarrier(event.barrier, event.reason);
+        this.#applyBarrier(event, now);
         return;
       case 'complete':
         this.#applyComplete(event.nextHop);
@@ -152,6 +152,14 @@ export class Pool {
         member.loss = undefined;
       }
     }
+  }
+
+  /** Also of a member that is not known yet, or was forgotten: it must not slip in without what it needs. */
+  #applyBarrier({ nextHop, barrier, reason }: Extract<PoolEvent, { type: 'barrier' }>, now: number): void {
+    const known = this.#members.get(nextHop);
+    const isNeeded = barrier === 'bfd' && reason !== undefined;
+    const member = known ?? (isNeeded ? this.#member(nextHop, nextHop, now) : undefined);
+    member?.setBarrier(barrier, reason);
   }
 
   #applyComplete(nextHop: string): void {

@@ -19,11 +19,12 @@ const [V4, OTHER, V6] = ['10.100.0.1/32', '10.100.0.2/32', 'fd00::1/128'];
 let clock: ManualClock;
 let log: string[];
 let controller: PoolController;
+let pools: ReadonlyMap<string, Pool>;
 
 beforeEach(() => {
   clock = new ManualClock();
   log = [];
-  const pools = new Map([V4, OTHER, V6].map((vip) => [vip, new Pool(vip, settings)]));
+  pools = new Map([V4, OTHER, V6].map((vip) => [vip, new Pool(vip, settings)]));
   controller = new PoolController({
     pools,
     dataPlane: {
@@ -37,7 +38,7 @@ beforeEach(() => {
     setTargets: (vip, targets) =>
       targets.length > 0 &&
       log.push(`targets ${vip} ${targets.map(({ nextHop, urgency }) => `${nextHop}/${urgency}`)}`),
-    onChanged: () => undefined,
+    onChanged: (vip) => log.push(`changed ${vip}${pools.get(vip)?.isDoubtful === true ? ', doubtful' : ''}`),
     onTransition: (vip, { member, from, to }) => log.push(`transition ${vip} ${member} ${from} ${to}`),
   });
 });
@@ -73,7 +74,7 @@ describe('the pool controller', () => {
     announce(V4, '10.0.0.11');
     log.length = 0;
     controller.membership({ type: 'withdrawn', vip: V4, nextHop: '10.0.0.11', reason: 'Cease' });
-    expect(log).toEqual([`kernel ${V4}`, 'probed', `transition ${V4} 10.0.0.11 active out`]);
+    expect(log).toEqual([`kernel ${V4}`, `changed ${V4}`, 'probed', `transition ${V4} 10.0.0.11 active out`]);
   });
 
   it('does not touch the kernel when nothing changes for it', () => {
@@ -94,6 +95,29 @@ describe('the pool controller', () => {
     expect(lines('kernel')).toEqual([`kernel ${V4} 10.0.0.11x256`]);
     expect(lines(`targets ${OTHER}`)).toEqual([]);
     expect(lines(`targets ${V6}`)).not.toEqual([]);
+  });
+
+  it('takes dead hosts out of all VIPs of their family, and says when a pool is in doubt', () => {
+    for (const nextHop of ['10.0.0.11', '10.0.0.12']) {
+      controller.adopt(V4, [{ nextHop, weight: 256 }]);
+      announce(V4, nextHop);
+    }
+    controller.adopt(V6, [{ nextHop: 'fd00:1::11', weight: 256 }]);
+    log.length = 0;
+    const members = ['10.0.0.11', 'fd00:1::11'].map((nextHop) => ({ nextHop, reason: 'BFD down' }));
+    controller.membership({ type: 'lost', members, window: 900 });
+    expect(lines('kernel')).toEqual([`kernel ${V4} 10.0.0.12x256`]);
+    expect(lines('changed')).toEqual([`changed ${V4}`, `changed ${V6}, doubtful`]);
+    clock.advance(2000);
+    expect(lines('kernel').at(-1)).toBe(`kernel ${V6}`);
+  });
+
+  it('takes members out whose link has no carrier', () => {
+    controller.adopt(V4, [{ nextHop: '10.0.0.11', weight: 256 }]);
+    log.length = 0;
+    controller.link('10.0.0.11', 'no carrier on eth0');
+    controller.link('10.0.0.11', undefined);
+    expect(lines('kernel')).toEqual([`kernel ${V4}`, `kernel ${V4} 10.0.0.11x256`]);
   });
 
   it('fires no timer after it was closed', () => {

@@ -15,7 +15,7 @@ export interface PoolControllerOptions {
   readonly clock: Clock;
   /** Hears of the members to probe. */
   readonly setTargets: (vip: string, targets: readonly ProbeTarget[]) => void;
-  /** The pool has changed, and the kernel does what it says. */
+  /** The pool has changed, or is in doubt now or no more, and the kernel does what it says. */
   readonly onChanged: (vip: string) => void;
   readonly onTransition: (vip: string, transition: Transition) => void;
 }
@@ -91,10 +91,13 @@ export class PoolController {
     if (pool === undefined) {
       return;
     }
+    const wasDoubtful = pool.isDoubtful;
     const transitions = pool.handle(event, this.#options.clock.now());
     if (transitions.length > 0) {
       // Before anything else: every millisecond here is one in which packets go to a dead member.
       this.#options.dataPlane.setNextHops(vip, pool.nextHops());
+    }
+    if (transitions.length > 0 || pool.isDoubtful !== wasDoubtful) {
       this.#options.onChanged(vip);
     }
     this.#updateProbes(vip, pool);

@@ -12,7 +12,7 @@ export function describeDeath(report: DeathReport): string {
       `${machine.node}, FRR ${machine.frr ?? 'not installed'}, BIRD ${machine.bird ?? 'not installed'}.`,
     `${report.deaths} deaths of each kind, in ${Math.round(report.tookMs / 1000)} s. Milliseconds from the cut until ` +
       'the next hop is gone from the kernel, and until a new client is served whose connections went to the dead ' +
-      'master. A link down counts once for each of the three next hops.',
+      'master. After a link down all next hops are gone.',
     table(
       ['death', 'daemon', 'gone p50', 'gone max', 'n', 'missed', 'served p50', 'served max'],
       results.map(({ kind, daemon, gone, served, missed }) => [

@@ -1,8 +1,11 @@
 /** BFD of the masters towards the load balancer: our engine, whichever daemon is measured at the other end. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Host } from '../../scripts/lab/host.ts';
 import { NamespaceProcess } from '../../test/kit/namespace-process.ts';
 
 type OurEnd = typeof import('../soak/programs/our-end.ts');
+
+const patience = 20_000;
 
 /** One process on each master, from `start` to `stop`. */
 export class MasterBfd {
@@ -33,9 +36,11 @@ export class MasterBfd {
     }
   }
 
-  /** Resolves when the load balancer's daemon agrees that each master is Up. */
+  /** Resolves when the load balancer's daemon agrees that each master is Up. Rejects after 20 s. */
   async allUp(): Promise<void> {
-    await Promise.all(this.#ends.map((end) => end.run((e) => e.allUp(1))));
+    const isUp = Promise.all(this.#ends.map((end) => end.run((e) => e.allUp(1)))).then(() => true);
+    if (await Promise.race([isUp, sleep(patience, false)])) return;
+    throw new Error('the load balancer has no BFD session with a master');
   }
 
   async stop(): Promise<void> {

@@ -12,6 +12,7 @@ import { type KilledSpeakers, measureKilledSpeakers } from './killed-speakers.ts
 import { MasterBfd } from './master-bfd.ts';
 
 type Cutter = typeof import('./programs/cutter.ts');
+type RoutePoll = typeof import('./programs/route-poll.ts');
 type NewClient = typeof import('./programs/new-client.ts');
 
 /** The ways to notice silence. */
@@ -137,7 +138,7 @@ async function measureDaemon(
         }
         const results = [resultOf(kind, daemon, times)];
         // Once is enough: no timer of a daemon has a part in it.
-        if (bfdInterval === 50) results.push(await cutLink(bench, daemon, running, deaths, detection));
+        if (bfdInterval === 50) results.push(await cutLink(bench, daemon, running, deaths));
         return results;
       },
     );
@@ -201,26 +202,29 @@ async function cutLink(
   daemon: DaemonName,
   running: Running,
   deaths: number,
-  detection: Detection,
 ): Promise<DeathResult> {
   const times: Times = { gone: [], served: [], missed: 0 };
   const port = `${bench.lab.lab.lb.name}-eth0`;
+  const poll = await NamespaceProcess.start<RoutePoll>(
+    ['ip', 'netns', 'exec', bench.lab.lab.lb.namespace],
+    new URL('./programs/route-poll.ts', import.meta.url),
+  );
   for (let n = 0; n < deaths; n += 1) {
-    await allWell(bench, running, detection);
+    // Not by the watcher: it is not told of what the kernel drops with a carrier.
+    const query = { vip: `${vipAddress}/32`, timeout: patience, count: running.masters.length };
+    if (!(await poll.run((p, q) => p.has(q), query))) throw new Error(`${daemon}: not all masters came back`);
+    await bench.bfd.allUp();
+    await sleep(calm * (1 + Math.random()));
+    await poll.run((p, vip) => p.begin(vip), query.vip);
     const at = await bench.cutter.run((c, which) => c.cut(which), port);
-    for (const { host } of running.masters) {
-      const gone = await running.watcher.run((w, q) => w.firstSince(q), {
-        since: at - 5_000_000n, // the switch's notification may be read after the load balancer's
-        gateway: host.address,
-        wanted: 'absent' as const,
-        timeout: patience,
-      });
-      if (gone === undefined) times.missed += 1;
-      else times.gone.push(Math.max(0, milliseconds(at, gone)));
-    }
+    const gone = await poll.run((p, timeout) => p.gone(timeout), patience);
+    if (gone === undefined) times.missed += 1;
+    // The switch's notification may be read after the load balancer's kernel has acted.
+    else times.gone.push(Math.max(0, milliseconds(at, gone)));
     await bench.cutter.run((c, which) => c.restore(which), port);
     for (const { program } of running.masters) await program.run((m) => m.leave());
     for (const { program } of running.masters) await program.run((m) => m.join());
   }
+  await poll.stop();
   return resultOf('link down', daemon, times);
 }

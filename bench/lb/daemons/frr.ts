@@ -1,5 +1,5 @@
 import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { localAsn, subnets } from '../../../scripts/lab/addresses.ts';
+import { localAsn, masterNumber, maxMasters, subnets } from '../../../scripts/lab/addresses.ts';
 import type { HostProcess } from '../../../scripts/lab/host-process.ts';
 import type { LbHost } from '../../../scripts/lab/lb-host.ts';
 import { runCommand } from '../../../scripts/lab/run-command.ts';
@@ -76,7 +76,15 @@ export class Frr implements LoadBalancer {
   #bgpConfig(): string[] {
     const { prefix, length } = subnets.masters;
     const { bfdInterval, holdTime = 9 } = this.#detection;
-    const bfd = bfdInterval === undefined ? [] : [` neighbor masters bfd 3 ${bfdInterval} ${bfdInterval}`];
+    const range = [` bgp listen range ${prefix}.0/${length} peer-group masters`];
+    // FRR 8.4 has no BFD with the members of a range: with BFD each master is named.
+    const named = Array.from({ length: maxMasters }, (_, n) => `${prefix}.${masterNumber(n + 1)}`).flatMap(
+      (address) => [
+        ` neighbor ${address} peer-group masters`,
+        ` neighbor ${address} passive`,
+        ` neighbor ${address} bfd 3 ${bfdInterval} ${bfdInterval}`,
+      ],
+    );
     return [
       `hostname ${this.#host.name}`,
       `router bgp ${localAsn}`,
@@ -85,8 +93,7 @@ export class Frr implements LoadBalancer {
       ' neighbor masters peer-group',
       ` neighbor masters remote-as ${localAsn}`,
       ` neighbor masters timers ${holdTime / 3} ${holdTime}`,
-      ...bfd,
-      ` bgp listen range ${prefix}.0/${length} peer-group masters`,
+      ...(bfdInterval === undefined ? range : named),
       ' address-family ipv4 unicast',
       '  neighbor masters activate',
       '  neighbor masters route-map nothing out',

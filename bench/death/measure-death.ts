@@ -25,10 +25,10 @@ const detections: Readonly<Record<SilentKind, Detection>> = {
 };
 
 /** The name of a way to notice; `link down` is the load balancer's own interface without carrier. */
-export type DeathKind = SilentKind | 'link down';
+type DeathKind = SilentKind | 'link down';
 
 /** Deaths of one kind seen by one daemon, in ms from the cut. */
-export interface DeathResult {
+interface DeathResult {
   readonly kind: DeathKind;
   readonly daemon: DaemonName;
   /** Until the next hop is gone from the kernel. */

@@ -5,7 +5,7 @@ import { cable, NetworkNamespace } from '../../test/kit/network-namespace.ts';
 export const device = 'v0';
 
 /** One end of one session. */
-export interface SessionEnd {
+interface SessionEnd {
   readonly local: string;
   readonly remote: string;
 }

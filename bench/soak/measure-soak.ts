@@ -20,7 +20,7 @@ export interface SoakOptions extends PairOptions {
 }
 
 /** What one implementation did. */
-export interface SoakResult {
+interface SoakResult {
   readonly name: PairName;
   readonly scheduling: string;
   /** How often an end of a session left Up while nothing was wrong. One failure is told of by both ends. */
@@ -30,12 +30,12 @@ export interface SoakResult {
 }
 
 /** A control process. */
-export interface ControlResult extends Lateness {
+interface ControlResult extends Lateness {
   readonly scheduling: string;
 }
 
 /** Processor time of one end in percent of a core, at rest. */
-export interface RestResult {
+interface RestResult {
   readonly name: PairName;
   readonly sessions: number;
   readonly interval: number;

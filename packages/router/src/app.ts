@@ -14,6 +14,7 @@ import { asn, type RouterId } from '@bgp-lb/protocol';
 import { BfdThread, type Peer, systemClock, threadClock } from '@bgp-lb/protocol/node';
 import { type ControlSources, controlRoutes, readiness } from './api/control-routes.ts';
 import { NeighborBfd } from './bfd/neighbor-bfd.ts';
+import { StallWatch } from './bfd/stall-watch.ts';
 import { BgpNeighbors } from './bgp/bgp-neighbors.ts';
 import { canonicalText, hostPrefix, localAddressOf } from './bgp/neighbor-options.ts';
 import { chooseRouterId } from './bgp/router-identity.ts';
@@ -69,6 +70,7 @@ class Router {
   #health: HealthChecker;
   #controller: PoolController;
   #membership: BgpMembership | undefined;
+  #stalls = new StallWatch(systemClock);
   #bfd: NeighborBfd | undefined;
   #advertiser: UpstreamAdvertiser | undefined;
   #control: ControlServer | undefined;
@@ -116,13 +118,14 @@ class Router {
       this.#advertise(vip);
       this.#controller.adopt(vip, adopted.get(vip) ?? []);
     }
-    const membership = new BgpMembership(bgp);
+    const membership = new BgpMembership(bgp, () => this.#stalls.lateness);
     this.#membership = membership;
     const bfd = this.#makeBfd(bgp, membership, advertiser);
     this.#bfd = bfd;
     await this.#startControl({ routerId, bgp, bfd, advertiser });
     await membership.start((event) => this.#controller.membership(event));
     bfd.start();
+    this.#stalls.start();
   }
 
   /** Upstreams send us traffic while it reaches somebody whom we have no reason to doubt. */
@@ -135,6 +138,7 @@ class Router {
   async stop(): Promise<void> {
     // First, while TCP is there: nobody is to take what follows for the death of this host.
     await this.#bfd?.stop();
+    this.#stalls.stop();
     await this.#membership?.stop();
     this.#controller.close();
     this.#health.close();
@@ -214,6 +218,7 @@ class Router {
         this.#observer.bfd({ peer: change.id, neighbor: name, role }, change, verdict),
       scheduled: (scheduling) => this.#observer.bfdScheduled(scheduling),
       problem: (text) => this.#observer.problem(text),
+      lateness: () => this.#stalls.lateness,
       afterReading: setImmediate,
       now: threadClock.now,
     });

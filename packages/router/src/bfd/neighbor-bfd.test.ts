@@ -39,6 +39,7 @@ let log: string[];
 let sessions: BfdSessionOptions[];
 let established: Set<string>;
 let waiting: (() => void)[];
+let lateness: number;
 let thread: BfdThreadHandlers;
 let bfd: NeighborBfd;
 
@@ -60,6 +61,7 @@ beforeEach(() => {
   sessions = [];
   established = new Set(['10.0.0.11', '10.0.0.12', '10.3.0.1']);
   waiting = [];
+  lateness = 0;
   bfd = new NeighborBfd({
     neighbors,
     start: (handlers) => {
@@ -77,7 +79,11 @@ beforeEach(() => {
       };
     },
     facts: (address) => ({ isEstablished: established.has(address) }),
-    dead: ({ addresses, window }) => log.push(`dead ${addresses.join(' ')} within ${window}`),
+    dead: ({ addresses, doubtful, window }) => {
+      const doubt = doubtful.size === 0 ? '' : `, doubtful ${[...doubtful].join(' ')}`;
+      log.push(`dead ${addresses.join(' ')} within ${window}${doubt}`);
+    },
+    lateness: () => lateness,
     required: (address, _, isUp) => log.push(`required ${address} ${isUp ? 'up' : 'down'}`),
     changed: ({ id, to }, { name }, verdict) => {
       log.push(`${name} ${id} ${to} ${verdict?.died ?? ''}`.trim());
@@ -151,10 +157,23 @@ describe('a failure of BFD', () => {
     change('10.0.0.12', { timerDelay: 400 });
     expect(waiting).toHaveLength(1);
     read();
-    expect(log[0]).toBe('dead 10.0.0.11 10.0.0.12 within 1300');
+    expect(log[0]).toBe('dead 10.0.0.11 10.0.0.12 within 1300, doubtful 10.0.0.12');
     change('10.0.0.11');
     read();
     expect(log.at(-1)).toBe('masters 10.0.0.11 Down host');
+  });
+});
+
+describe('our own lateness', () => {
+  it.each([
+    [449, 'dead 10.0.0.11 within 901'],
+    [450, 'dead 10.0.0.11 within 901, doubtful 10.0.0.11'],
+  ])('of %i ms at a Detection Time of 900 ms', (ms, line) => {
+    bfd.sessionEstablished('10.0.0.11', masters, undefined);
+    lateness = ms;
+    change('10.0.0.11');
+    read();
+    expect(log[0]).toBe(line);
   });
 });
 

@@ -13,6 +13,8 @@ import { type NeighborFacts, type Verdict, whoDied } from './who-died.ts';
 export interface HostDeaths {
   /** Addresses in canonical text. */
   readonly addresses: readonly string[];
+  /** Those of which this process was so late to hear that it may be the deaf one. */
+  readonly doubtful: ReadonlySet<string>;
   /** How far apart in ms the detection of one and the same event may be. */
   readonly window: number;
 }
@@ -31,6 +33,8 @@ export interface NeighborBfdOptions {
   readonly scheduled: (scheduling: BfdScheduling) => void;
   /** Something that cannot be had, in one sentence. */
   readonly problem: (text: string) => void;
+  /** By how much this process was late in the last moments (ms). */
+  readonly lateness: () => number;
   /** Runs something after all input that waits in our sockets was read: `setImmediate`. */
   readonly afterReading: (run: () => void) => void;
   /** `threadClock.now`. */
@@ -168,7 +172,11 @@ export class NeighborBfd {
         ...dead.map(({ detectionTime = 0, timerDelay }) => detectionTime + Math.max(0, timerDelay)),
       );
       // First of all: every millisecond here is one in which packets go to a dead host.
-      this.#options.dead({ addresses: [...new Set(dead.map(({ id }) => id))], window });
+      this.#options.dead({
+        addresses: [...new Set(dead.map(({ id }) => id))],
+        doubtful: new Set(dead.filter((change) => this.#isDoubtful(change)).map(({ id }) => id)),
+        window,
+      });
     }
     for (const { change, neighbor, verdict } of judged) {
       if (verdict.died !== 'nothing' && isStrict(neighbor)) {
@@ -176,6 +184,11 @@ export class NeighborBfd {
       }
       this.#options.changed(change, neighbor, verdict);
     }
+  }
+
+  /** Our own lateness explains a silence that is not much longer. */
+  #isDoubtful({ timerDelay, detectionTime = 0 }: BfdStateChange): boolean {
+    return timerDelay >= detectionTime / 4 || this.#options.lateness() >= detectionTime / 2;
   }
 
   /** The thread died, and all sessions begin anew: nothing is known, and nobody has failed. */

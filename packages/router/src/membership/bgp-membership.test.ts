@@ -119,12 +119,19 @@ describe('a master whose host is dead', () => {
 
   it('is reported as lost, and not as withdrawn when its session is ended for that', async () => {
     const { membership, until, events } = await start();
-    membership.hostsDead({ addresses: ['10.0.0.11', '10.0.0.12', '10.9.9.9'], window: 900 });
+    membership.hostsDead({
+      addresses: ['10.0.0.11', '10.0.0.12', '10.9.9.9'],
+      doubtful: new Set(['10.0.0.12']),
+      window: 900,
+    });
     expect(events.at(-1)?.type).not.toBe('withdrawn');
     expect(events.filter(({ type }) => type === 'lost')).toEqual([
       {
         type: 'lost',
-        members: ['10.0.0.11', '10.0.0.12'].map((nextHop) => ({ nextHop, reason: 'BFD down' })),
+        members: [
+          { nextHop: '10.0.0.11', reason: 'BFD down', isDoubtful: false },
+          { nextHop: '10.0.0.12', reason: 'BFD down', isDoubtful: true },
+        ],
         window: 900,
       },
     ]);

@@ -22,10 +22,14 @@ interface Reported {
 /** Masters that take us for dead because we hung say so within this time of each other (ms). */
 const CEASED_TOGETHER = 1000;
 
+/** A master may have taken us for dead because we were so late (ms): half of 50 ms x 3. */
+const SUSPICIOUS_LATENESS = 75;
+
 /** Members are the BGP neighbours of role `master` that announce a VIP. */
 export class BgpMembership implements MembershipSource {
   readonly kind = 'bgp';
   #bgp: BgpNeighbors;
+  #lateness: () => number;
   #sink: MembershipSink = () => undefined;
   /** By next hop, then by VIP. */
   #reported = new Map<string, Map<string, Reported>>();
@@ -34,8 +38,10 @@ export class BgpMembership implements MembershipSource {
   /** Members that ended their sessions because BFD is down, to be reported together. */
   #ceased: string[] = [];
 
-  constructor(bgp: BgpNeighbors) {
+  /** @param lateness by how much this process was late in the last moments (ms) */
+  constructor(bgp: BgpNeighbors, lateness: () => number = () => 0) {
     this.#bgp = bgp;
+    this.#lateness = lateness;
     bgp.own('master', {
       established: (peer) => this.#session(peer, 'Established'),
       down: (peer, reason) => this.#down(peer, reason),
@@ -61,7 +67,7 @@ export class BgpMembership implements MembershipSource {
   }
 
   /** BFD says that these hosts are dead: they are reported as lost, and then their sessions are ended (RFC 9384). */
-  hostsDead({ addresses, window }: HostDeaths): void {
+  hostsDead({ addresses, doubtful, window }: HostDeaths): void {
     const peers = this.#bgp
       .peers('master')
       .map(({ peer }) => peer)
@@ -70,6 +76,7 @@ export class BgpMembership implements MembershipSource {
       peers.map((peer) => canonicalText(peer.address)),
       'BFD down',
       window,
+      (nextHop) => doubtful.has(nextHop),
     );
     for (const peer of peers) {
       peer.bfdDown();
@@ -82,13 +89,19 @@ export class BgpMembership implements MembershipSource {
     this.#sink({ type: 'barrier', nextHop, barrier: 'bfd', reason });
   }
 
-  #lost(nextHops: readonly string[], reason: string, window: number): void {
+  #lost(
+    nextHops: readonly string[],
+    reason: string,
+    window: number,
+    isDoubtful: (nextHop: string) => boolean,
+  ): void {
     for (const nextHop of nextHops) {
       // What follows from the end of the session was reported by this.
       this.#reported.delete(nextHop);
     }
     if (nextHops.length > 0) {
-      this.#sink({ type: 'lost', members: nextHops.map((nextHop) => ({ nextHop, reason })), window });
+      const members = nextHops.map((nextHop) => ({ nextHop, reason, isDoubtful: isDoubtful(nextHop) }));
+      this.#sink({ type: 'lost', members, window });
     }
   }
 
@@ -123,7 +136,8 @@ export class BgpMembership implements MembershipSource {
       setImmediate(() => {
         const nextHops = this.#ceased;
         this.#ceased = [];
-        this.#lost(nextHops, 'its speaker says that BFD is down', CEASED_TOGETHER);
+        const isLate = this.#lateness() >= SUSPICIOUS_LATENESS;
+        this.#lost(nextHops, 'its speaker says that BFD is down', CEASED_TOGETHER, () => isLate);
       });
     }
   }

@@ -64,6 +64,32 @@ describe('a member whose host BFD says is dead', () => {
   });
 });
 
+describe('a member that BFD lost while this process hung', () => {
+  const doubted = { type: 'lost', window: 900 } as const;
+  const members = [{ nextHop: 'a', reason: 'BFD down', isDoubtful: true }];
+
+  it('is kept for 2 s and probed, so that its connections do not move', () => {
+    const bench = running('a', 'b').send({ ...doubted, members });
+    expect(bench.weights()).toEqual({ a: 256, b: 256 });
+    expect(bench.state('a')).toBe('stale: BFD down, while this process hung: probed before that is believed');
+    expect(bench.pool.isDoubtful).toBe(false);
+    expect(bench.pool.probes()[0]).toEqual({ nextHop: 'a', urgency: 'unclaimed' });
+    expect(bench.wait(2000).weights()).toEqual({ b: 256 });
+  });
+
+  it('stays when its speaker is back, and goes when its probes fail', () => {
+    const stays = running('a', 'b')
+      .send({ ...doubted, members })
+      .announce('a')
+      .wait(5000);
+    expect(stays.weights()).toEqual({ a: 256, b: 256 });
+    const goes = running('a', 'b')
+      .send({ ...doubted, members })
+      .probe('a', 'soft', 2);
+    expect(goes.weights()).toEqual({ b: 256 });
+  });
+});
+
 describe('a pool that BFD empties', () => {
   it.each([
     ['in one turn', 0],

@@ -172,15 +172,20 @@ export class Member {
   }
 
   /** Uses it on until `until`, although BFD says that its host is dead. */
-  doubtLoss({ weight, reason }: Loss, until: number): void {
+  doubtLoss(why: string, until: number): void {
+    const { loss } = this;
+    if (loss === undefined) {
+      return;
+    }
     this.kept = {
-      weight,
+      weight: loss.weight,
       until,
-      reason: `${reason}, as all the others at once: probed before that is believed`,
-      unclaimed: reason,
-      failed: reason,
+      reason: `${loss.reason}, ${why}: probed before that is believed`,
+      unclaimed: loss.reason,
+      failed: loss.reason,
       isDoubtful: true,
     };
+    this.loss = undefined;
   }
 
   /** It was forwarded to before this process began. */

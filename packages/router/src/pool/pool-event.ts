@@ -4,6 +4,8 @@ import type { Intent, Verdict, WeightedNextHop } from './member-view.ts';
 export interface LostMember {
   readonly nextHop: string;
   readonly reason: string;
+  /** This process was so late that it may be we who were deaf or silent: kept for a moment, and probed. */
+  readonly isDoubtful?: boolean;
 }
 
 /** `link`: the interface towards the member has no carrier. `bfd`: the operator wants BFD Up first (strict). */

@@ -141,15 +141,18 @@ export class Pool {
    * of them within one detection time, it is more likely we who were deaf: they are kept for a moment and probed.
    */
   #applyLost({ members, window }: Extract<PoolEvent, { type: 'lost' }>, now: number): void {
-    for (const { nextHop, reason } of members) {
-      this.#members.get(nextHop)?.loseHost(reason, now);
+    for (const { nextHop, reason, isDoubtful } of members) {
+      const member = this.#members.get(nextHop);
+      member?.loseHost(reason, now);
+      if (isDoubtful === true) {
+        member?.doubtLoss('while this process hung', now + DOUBT);
+      }
     }
     const all = [...this.#members.values()];
     const isEmptied = !all.some((member) => member.judgement.weight > 0 && member.wantsProbes);
     for (const member of isEmptied ? all : []) {
       if (member.loss !== undefined && now - member.loss.at <= window) {
-        member.doubtLoss(member.loss, now + DOUBT);
-        member.loss = undefined;
+        member.doubtLoss('as all the others at once', now + DOUBT);
       }
     }
   }

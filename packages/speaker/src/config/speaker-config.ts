@@ -9,7 +9,7 @@ export interface VipConfig {
 }
 
 /** BFD with a router. Intervals are milliseconds. */
-export interface BfdConfig {
+interface BfdConfig {
   readonly transmitInterval: number;
   readonly receiveInterval: number;
   readonly detectMultiplier: number;

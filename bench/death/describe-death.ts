@@ -11,8 +11,8 @@ export function describeDeath(report: DeathReport): string {
       `${machine.loadBefore.join(' ')}; niceness ${machine.niceness}.\nbgp-lb at commit ${machine.commit} on Node.js ` +
       `${machine.node}, FRR ${machine.frr ?? 'not installed'}, BIRD ${machine.bird ?? 'not installed'}.`,
     `${report.deaths} deaths of each kind, in ${Math.round(report.tookMs / 1000)} s. Milliseconds from the cut until ` +
-      'the next hop is gone from the kernel, and until a new client is served whose connections went to the dead ' +
-      'master. After a link down all next hops are gone.',
+      'the next hop is gone from the kernel, and until every new client is served, of whom one comes each 5 ms. ' +
+      'After a link down all next hops are gone.',
     table(
       ['death', 'daemon', 'gone p50', 'gone max', 'n', 'missed', 'served p50', 'served max'],
       results.map(({ kind, daemon, gone, served, missed }) => [

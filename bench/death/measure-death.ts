@@ -13,7 +13,7 @@ import { MasterBfd } from './master-bfd.ts';
 
 type Cutter = typeof import('./programs/cutter.ts');
 type RoutePoll = typeof import('./programs/route-poll.ts');
-type NewClient = typeof import('./programs/new-client.ts');
+type NewClients = typeof import('./programs/new-clients.ts');
 
 /** The ways to notice silence. */
 type SilentKind = 'BFD 50 ms x 3' | 'BFD 300 ms x 3' | 'hold time 3 s, no BFD';
@@ -33,7 +33,7 @@ interface DeathResult {
   readonly daemon: DaemonName;
   /** Until the next hop is gone from the kernel. */
   readonly gone: Summary | undefined;
-  /** Until a new client is served whose connections went to the dead master. */
+  /** Until every new client is served, among whom those are that meet the dead master. */
   readonly served: Summary | undefined;
   /** Deaths that were not noticed within the patience; they are in no summary. */
   readonly missed: number;
@@ -59,15 +59,15 @@ export interface DeathOptions {
 
 const poolSize = 3;
 const patience = 15_000;
-/** A new client gives up an attempt after so long, in ms. */
-const attempt = 20;
+/** New clients come for so long after the next hop is gone, in ms. */
+const after = 300;
 /** Before a cut, at least, so that all is calm; random, to meet every timer at any phase. */
 const calm = 500;
 
 interface Bench {
   readonly lab: BenchLab;
   readonly cutter: NamespaceProcess<Cutter>;
-  readonly client: NamespaceProcess<NewClient>;
+  readonly clients: NamespaceProcess<NewClients>;
   readonly bfd: MasterBfd;
 }
 
@@ -97,10 +97,10 @@ async function measureCuts({ deaths, progress }: DeathOptions): Promise<DeathRes
     };
     const cutter = await start<Cutter>(lab.lab.switch.namespace, 'cutter');
     await cutter.run((c) => c.listen());
-    const client = await start<NewClient>(lab.lab.client.namespace, 'new-client');
+    const clients = await start<NewClients>(lab.lab.client.namespace, 'new-clients');
     const bfd = new MasterBfd(lab.masters.map(({ host }) => host));
     running.push(bfd);
-    const bench: Bench = { lab, cutter, client, bfd };
+    const bench: Bench = { lab, cutter, clients, bfd };
     const results: DeathResult[] = [];
     for (const kind of Object.keys(detections) as SilentKind[]) {
       for (const daemon of daemons) {
@@ -174,23 +174,21 @@ async function cutMaster(
   times: Times,
 ): Promise<void> {
   await allWell(bench, running, detection);
-  const target = { host: vipAddress, port: vipPort };
   const { name, address } = victim.host;
-  const port = await bench.client.run((c, q) => c.portTo(q), { target, master: name });
   const switchPort = `${name}-eth0`;
+  await bench.clients.run((c, target) => c.begin(target), { host: vipAddress, port: vipPort });
   const at = await bench.cutter.run((c, which) => c.cut(which), switchPort);
-  const [gone, served] = await Promise.all([
-    running.watcher.run((w, q) => w.firstSince(q), {
-      since: at,
-      gateway: address,
-      wanted: 'absent' as const,
-      timeout: patience,
-    }),
-    bench.client.run((c, q) => c.untilServed(q), { target, port, patience: attempt, timeout: patience }),
-  ]);
+  const gone = await running.watcher.run((w, q) => w.firstSince(q), {
+    since: at,
+    gateway: address,
+    wanted: 'absent' as const,
+    timeout: patience,
+  });
+  await sleep(after);
+  const served = await bench.clients.run((c) => c.end());
   if (gone === undefined) times.missed += 1;
   else times.gone.push(milliseconds(at, gone));
-  if (served !== undefined) times.served.push(milliseconds(at, served.at));
+  if (served !== undefined) times.served.push(Math.max(0, milliseconds(at, served)));
   await bench.cutter.run((c, which) => c.restore(which), switchPort);
   await victim.program.run((m) => m.leave());
   await victim.program.run((m) => m.join());

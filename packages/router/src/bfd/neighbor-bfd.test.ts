@@ -165,15 +165,42 @@ describe('a failure of BFD', () => {
 });
 
 describe('our own lateness', () => {
+  const peerDown = { reason: 'peer-down', remoteDiagnostic: 1 } as const;
+
+  beforeEach(() => {
+    bfd.sessionEstablished('10.0.0.11', masters, undefined);
+    bfd.sessionEstablished('10.0.0.12', masters, undefined);
+  });
+
   it.each([
     [449, 'dead 10.0.0.11 within 901'],
     [450, 'dead 10.0.0.11 within 901, doubtful 10.0.0.11'],
-  ])('of %i ms at a Detection Time of 900 ms', (ms, line) => {
-    bfd.sessionEstablished('10.0.0.11', masters, undefined);
+  ])('of %i ms casts doubt on what a neighbour says of us', (ms, line) => {
     lateness = ms;
-    change('10.0.0.11');
+    change('10.0.0.11', peerDown);
     read();
     expect(log[0]).toBe(line);
+  });
+
+  it('of the main thread says nothing of a silence, which another thread heard', () => {
+    lateness = 5000;
+    change('10.0.0.11');
+    read();
+    expect(log[0]).toBe('dead 10.0.0.11 within 901');
+  });
+
+  it.each([
+    [900, 'dead 10.0.0.12 within 901, doubtful 10.0.0.12'],
+    [901, 'dead 10.0.0.12 within 901'],
+  ])('of the BFD thread casts doubt on a silence %i ms later', (ms, line) => {
+    change('10.0.0.11', { timerDelay: 225 });
+    read();
+    change('10.0.0.12', { at: failure.at + ms });
+    read();
+    expect(log.filter((text) => text.startsWith('dead'))).toEqual([
+      'dead 10.0.0.11 within 1125, doubtful 10.0.0.11',
+      line,
+    ]);
   });
 });
 

@@ -58,6 +58,8 @@ export class NeighborBfd {
   readonly #sessions = new Map<string, NeighborConfig>();
   /** Also of neighbours that are gone: what BFD last knew of them is worth showing. */
   readonly #states = new Map<string, KnownBfdState>();
+  /** Until then a silence may be our own thread's lateness (`threadClock`). */
+  #lateUntil = Number.NEGATIVE_INFINITY;
   #failures: { readonly change: BfdStateChange; readonly neighbor: NeighborConfig }[] = [];
 
   constructor(options: NeighborBfdOptions) {
@@ -186,9 +188,18 @@ export class NeighborBfd {
     }
   }
 
-  /** Our own lateness explains a silence that is not much longer. */
-  #isDoubtful({ timerDelay, detectionTime = 0 }: BfdStateChange): boolean {
-    return timerDelay >= detectionTime / 4 || this.#options.lateness() >= detectionTime / 2;
+  /**
+   * A silence is explained by a thread of BFD that was late, now or less than a Detection Time ago; what a neighbour
+   * says of us by a process that was. The main thread alone may be busy as long as it likes: it hears no packets.
+   */
+  #isDoubtful({ reason, at, timerDelay, detectionTime = 0 }: BfdStateChange): boolean {
+    if (reason !== 'detection-expired') {
+      return this.#options.lateness() >= detectionTime / 2;
+    }
+    if (timerDelay >= detectionTime / 4) {
+      this.#lateUntil = at + detectionTime;
+    }
+    return at <= this.#lateUntil;
   }
 
   /** The thread died, and all sessions begin anew: nothing is known, and nobody has failed. */

@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { TLSSocket } from 'node:tls';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { httpsTarget, type ProbeTarget } from '../testing/probe-target.ts';
 import { type KeyPair, makeAuthority, sign } from '../testing/test-certificates.ts';
 import { publicKeyHashes } from '../tls/public-key-hashes.ts';
@@ -35,6 +36,13 @@ function probeOf(target: ProbeTarget, options: Partial<HttpsProbeOptions> = {}):
 }
 
 describe('the certificate', () => {
+  it('is not asked for in the way that keeps memory at each handshake', async () => {
+    const asked = vi.spyOn(TLSSocket.prototype, 'getPeerX509Certificate');
+    open.push({ close: () => asked.mockRestore() });
+    expect(await probeOf(await serving(good)).probe()).toMatchObject({ kind: 'ok', isVerified: true });
+    expect(asked).not.toHaveBeenCalled();
+  });
+
   it('of the CA that names the server is verified and shown', async () => {
     const result = await probeOf(await serving(good)).probe();
     expect(result).toMatchObject({

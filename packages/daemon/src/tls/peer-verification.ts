@@ -1,6 +1,6 @@
-import type { X509Certificate } from 'node:crypto';
+import { X509Certificate } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
-import type { TLSSocket } from 'node:tls';
+import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { Address6 } from 'ip-address';
 import { parseCertificates, publicKeyHash } from './public-key-hashes.ts';
 
@@ -30,20 +30,20 @@ const MAX_CHAIN = 8;
  * checked again here.
  */
 export function verifyPeer(socket: TLSSocket, ca: string | undefined, serverName: string): PeerVerification {
-  // Asked for once: Node 24 gives it away, and knows no certificate afterwards.
-  const leaf = socket.getPeerX509Certificate();
+  const presented = presentedChain(socket);
+  const [leaf, next] = presented;
   if (leaf === undefined) {
     return { isVerified: false, fault: { code: 'NO_CERTIFICATE', message: 'no certificate' }, warnings: [] };
   }
   const issuers = ca === undefined ? [] : parseCertificates(ca);
-  const issuer = issuerOf(leaf, issuers) ?? leaf.issuerCertificate;
+  const issuer = issuerOf(leaf, issuers) ?? next ?? issuerOf(leaf, [leaf]);
   const known = { leaf, ...(issuer === undefined ? {} : { issuerKeyHash: publicKeyHash(issuer) }) };
   if (ca === undefined) return { isVerified: false, warnings: [], ...known };
 
   const code = socket.authorizationError === null ? undefined : errorCode(socket.authorizationError);
   const dateFault = code === undefined ? undefined : DATE_FAULTS[code];
   const warnings = dateFault === undefined ? [] : [dateFault];
-  if (code !== undefined && (dateFault === undefined || !isSignedBy(leaf, issuers))) {
+  if (code !== undefined && (dateFault === undefined || !isSignedBy(presented, issuers))) {
     const shown = dateFault === undefined ? code : 'UNABLE_TO_VERIFY_LEAF_SIGNATURE';
     const message = `the certificate is not of the expected CA (${shown})`;
     return { isVerified: false, fault: { code: shown, message }, warnings, ...known };
@@ -83,16 +83,29 @@ function issuerOf(
 }
 
 /** True when the presented chain, dates aside, leads to one of the CAs by valid signatures. */
-function isSignedBy(leaf: X509Certificate, issuers: readonly X509Certificate[]): boolean {
-  let current = leaf;
-  for (let depth = 0; depth < MAX_CHAIN; depth++) {
+function isSignedBy(presented: readonly X509Certificate[], issuers: readonly X509Certificate[]): boolean {
+  for (const [depth, current] of presented.entries()) {
     if (issuerOf(current, issuers) !== undefined) return true;
-    const next = current.issuerCertificate;
-    if (next === undefined || next.fingerprint256 === current.fingerprint256) return false;
-    if (issuerOf(current, [next]) === undefined) return false;
-    current = next;
+    const next = presented[depth + 1];
+    if (next === undefined || issuerOf(current, [next]) === undefined) return false;
   }
   return false;
+}
+
+/**
+ * The certificates that the server presented, its own first. By the older of Node's two ways to ask: with
+ * `getPeerX509Certificate`, Node 24 keeps some 6 KiB for ever at each handshake with a server whose certificate a CA signed.
+ */
+function presentedChain(socket: TLSSocket): X509Certificate[] {
+  const chain: X509Certificate[] = [];
+  // Without a certificate it is an empty object; the last of a whole chain is its own issuer.
+  let current: Partial<DetailedPeerCertificate> | undefined = socket.getPeerCertificate(true);
+  while (current?.raw !== undefined && chain.length < MAX_CHAIN) {
+    chain.push(new X509Certificate(current.raw));
+    const issuer: DetailedPeerCertificate | undefined = current.issuerCertificate;
+    current = issuer === current ? undefined : issuer;
+  }
+  return chain;
 }
 
 const ALT_NAME = /(DNS|IP Address|[A-Za-z ]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/g;

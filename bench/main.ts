@@ -4,7 +4,7 @@
  *
  *   --json      print one JSON object in place of the tables
  *   --deaths N  death: how many of each kind, with each daemon; default 10, which takes about ten minutes
- *   --rounds N  lb:  how often each daemon is measured; default 3, which takes nine to ten minutes
+ *   --rounds N  lb:  how often each daemon is measured; default 3, which takes ten to eleven minutes on a busy machine of two cores
  */
 import { setPriority } from 'node:os';
 import { parseArgs } from 'node:util';

@@ -24,6 +24,7 @@ export function describe(report: LbReport): string {
     missedText(report),
     `The kernel alone: one replacement of a resilient group of three, in ms:\n\n${kernelTable(report)}`,
     `Connections broken, of 300:\n\n${survivorTable(report.survivors)}`,
+    breakageText(report.survivors),
     `At rest with three members:\n\n${restTable(report)}`,
     `From the start of the process to an answer on its control socket, in ms:\n\n${startTable(report)}`,
     `The figures that bgp-lb is held to:\n\n${figureTable(report)}`,
@@ -93,6 +94,27 @@ function survivorTable(runs: readonly SurvivorRun[]): string {
     'broken by return',
   ];
   return table(head, rows);
+}
+
+/** Why connections of ours broke that should not have, one line each: a figure that is missed needs its evidence. */
+function breakageText(runs: readonly SurvivorRun[]): string {
+  const lines = runs
+    .filter(({ daemon }) => daemon === 'bgp-lb')
+    .flatMap(({ masters, victims }) =>
+      victims.flatMap(({ victim, leave, return: back }) =>
+        [
+          { what: 'leave', ...leave },
+          { what: 'return', ...back },
+        ]
+          .filter(({ broken }) => broken > 0)
+          .map(
+            ({ what, reasons, slowestMs, poolChanges }) =>
+              `bgp-lb, ${masters} masters, ${what} of ${victim}: ${JSON.stringify(reasons)}, slowest answer ` +
+              `${slowestMs} ms, pool ${poolChanges.map((pool) => JSON.stringify(pool)).join(', then ')}`,
+          ),
+      ),
+    );
+  return lines.length === 0 ? 'None of bgp-lb broke.' : lines.join('\n');
 }
 
 function restTable({ atRest }: LbReport): string {

@@ -3,12 +3,25 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { vipAddress } from '../../scripts/lab/addresses.ts';
 import { type BenchLab, type BenchMaster, type Running, vipPort } from './bench-lab.ts';
 import type { DaemonName } from './daemons/load-balancer.ts';
+import type { Members } from './programs/watcher.ts';
 
 /** Long connections, from one client. */
 const connections = 300;
 /** After the kernel has changed and before the client asks on every connection. */
 const settle = 50;
-const answerTimeout = 1_000;
+/** Long beyond any retransmission: slowness of a busy machine is not to look like a broken connection. */
+const answerTimeout = 5_000;
+
+/** Connections that should have lived and did not, and what is to be known to judge that. */
+export interface Breakage {
+  readonly broken: number;
+  /** By what happened to them. */
+  readonly reasons: Readonly<Record<string, number>>;
+  /** The longest that an answer took, in ms. */
+  readonly slowestMs: number;
+  /** The pool in the kernel after each of its changes: more than one means that more than the victim moved. */
+  readonly poolChanges: readonly Members[];
+}
 
 /** What one master's leave and return did. */
 export interface Victim {
@@ -20,6 +33,8 @@ export interface Victim {
   /** Connections to the other masters when it returned. */
   readonly connections: number;
   readonly brokenByReturn: number;
+  readonly leave: Breakage;
+  readonly return: Breakage;
 }
 
 /** All victims of one size of pool. */
@@ -43,27 +58,34 @@ async function leaveAndReturn(bench: BenchLab, running: Running, victim: BenchMa
   const others = running.masters.filter((master) => master !== victim);
   const open = (): Promise<Record<string, number>> =>
     bench.client.run((c, target) => c.open(target), { host: vipAddress, port: vipPort, count: connections });
-  const countBroken = async (): Promise<Readonly<Record<string, number>>> => {
+  const move = async (route: 'none' | 'full', members: readonly BenchMaster[]): Promise<void> => {
+    await running.watcher.run((w) => w.setMark());
+    await victim.program.run((m, to) => m.update(to), route);
+    await running.waitForMembers(members);
+  };
+  const breakage = async (except: string): Promise<Breakage> => {
     await sleep(settle);
-    return (await bench.client.run((c, timeout) => c.check(timeout), answerTimeout)).broken;
+    const query = { timeout: answerTimeout, except };
+    const { reasons, slowest } = await bench.client.run((c, q) => c.check(q), query);
+    const poolChanges = await running.watcher.run((w) => w.changesSinceMark());
+    return { broken: sum(reasons), reasons, slowestMs: Math.round(slowest), poolChanges };
   };
 
   const atVictim = (await open())[name] ?? 0;
-  await victim.program.run((m) => m.update('none'));
-  await running.waitForMembers(others);
-  const brokenByLeave = await countBroken();
-
+  await move('none', others);
+  const leave = await breakage(name);
   await open();
-  await victim.program.run((m) => m.update('full'));
-  await running.waitForMembers(running.masters);
-  const brokenByReturn = await countBroken();
+  await move('full', running.masters);
+  const back = await breakage('');
   return {
     victim: name,
     atVictim,
     survivors: connections - atVictim,
-    brokenAtSurvivors: sum(brokenByLeave) - (brokenByLeave[name] ?? 0),
+    brokenAtSurvivors: leave.broken,
     connections,
-    brokenByReturn: sum(brokenByReturn),
+    brokenByReturn: back.broken,
+    leave,
+    return: back,
   };
 }
 

@@ -5,13 +5,18 @@ interface Connection {
   readonly socket: Socket;
   /** The master that it was opened to. */
   readonly master: string;
-  isBroken: boolean;
+  /** Why it is broken; undefined while it is whole. */
+  brokenBy: string | undefined;
 }
 
 /** Connections by master, whole and broken. */
 export interface Census {
   readonly whole: Readonly<Record<string, number>>;
   readonly broken: Readonly<Record<string, number>>;
+  /** Why connections to masters other than the excepted one broke: an error code, `closed`, `no answer`, `another master`. */
+  readonly reasons: Readonly<Record<string, number>>;
+  /** The longest that an answer took, in ms: near the timeout, `no answer` may be slowness. */
+  readonly slowest: number;
 }
 
 const parallel = 50;
@@ -26,7 +31,10 @@ function ask(socket: Socket, timeout: number): Promise<string> {
       settle();
     };
     const onData = (text: Buffer): void => finish(() => resolve(text.toString('latin1').trim()));
-    const onEnd = (): void => finish(() => reject(new Error('closed')));
+    const onEnd = (error?: unknown): void => {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'closed';
+      finish(() => reject(new Error(code)));
+    };
     const timer = setTimeout(() => finish(() => reject(new Error('no answer'))), timeout);
     socket.on('data', onData).on('error', onEnd).on('close', onEnd);
     if (socket.destroyed) onEnd();
@@ -37,9 +45,13 @@ function ask(socket: Socket, timeout: number): Promise<string> {
 async function openOne(host: string, port: number): Promise<Connection> {
   const socket = connect({ host, port, noDelay: true });
   socket.on('error', () => undefined); // `ask` hears of it
-  const connection = { socket, master: await ask(socket, 5_000), isBroken: false };
+  const connection: Connection = { socket, master: await ask(socket, 5_000), brokenBy: undefined };
+  let code = 'closed';
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    code = error.code ?? code;
+  });
   socket.on('close', () => {
-    connection.isBroken = true;
+    connection.brokenBy ??= code;
   });
   return connection;
 }
@@ -60,17 +72,31 @@ export async function open(target: {
 }
 
 /** Asks on every connection: it is whole when the master that it was opened to answers within `timeout` ms. */
-export async function check(timeout: number): Promise<Census> {
+export async function check(options: { readonly timeout: number; readonly except: string }): Promise<Census> {
+  let slowest = 0;
   await Promise.all(
     connections.map(async (connection) => {
-      if (connection.isBroken) return;
-      const answer = await ask(connection.socket, timeout).catch(() => undefined);
-      if (answer !== connection.master) connection.isBroken = true;
+      if (connection.brokenBy !== undefined) return;
+      const since = performance.now();
+      try {
+        const answer = await ask(connection.socket, options.timeout);
+        slowest = Math.max(slowest, performance.now() - since);
+        if (answer !== connection.master) connection.brokenBy ??= 'another master';
+      } catch (error) {
+        connection.brokenBy ??= error instanceof Error ? error.message : String(error);
+      }
     }),
   );
+  const broken = connections.filter(({ brokenBy }) => brokenBy !== undefined);
+  const reasons: Record<string, number> = {};
+  for (const { master, brokenBy = '' } of broken) {
+    if (master !== options.except) reasons[brokenBy] = (reasons[brokenBy] ?? 0) + 1;
+  }
   return {
-    whole: count(connections.filter(({ isBroken }) => !isBroken)),
-    broken: count(connections.filter(({ isBroken }) => isBroken)),
+    whole: count(connections.filter(({ brokenBy }) => brokenBy === undefined)),
+    broken: count(broken),
+    reasons,
+    slowest,
   };
 }
 

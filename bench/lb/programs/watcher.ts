@@ -22,6 +22,7 @@ const routes = new Map<number, Route>();
 const transitions: Transition[] = [{ at: 0n, members: {} }];
 let onTransition: (() => void) | undefined;
 let vip = '';
+let mark = 0;
 
 /** Listens from now on. The namespace must have no route to the VIP yet. @param prefix `10.100.0.1/32` */
 export function watch(prefix: string): void {
@@ -91,6 +92,16 @@ function isAsWanted(members: Members, gateway: string, wanted: Wanted): boolean 
 /** The members now. */
 export function members(): Members {
   return transitions.at(-1)?.members ?? {};
+}
+
+/** What the members were after each change since the mark, in order. */
+export function changesSinceMark(): Members[] {
+  return transitions.slice(mark).map(({ members: then }) => then);
+}
+
+/** Begins a new list for changesSinceMark. */
+export function setMark(): void {
+  mark = transitions.length;
 }
 
 /** When the members were first as wanted at or after `since`; undefined when that takes longer than `timeout` ms. */

@@ -6,6 +6,7 @@ export type { IpVersion } from './internet-address.ts';
 export type { ChangeAction, ChangeKind, KernelChange } from './kernel-change.ts';
 export type { Ipv4Conf, Ipv4ConfName, Link, OperState } from './link.ts';
 export type { Neighbour, NeighbourState } from './neighbour.ts';
+export type { Netconf } from './netconf.ts';
 export { NetlinkError, NetlinkFormatError } from './netlink-error.ts';
 export type { NetlinkMonitorOptions } from './netlink-monitor.ts';
 export type {

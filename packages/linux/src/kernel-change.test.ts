@@ -112,10 +112,24 @@ describe('a notification', () => {
     });
   });
 
+  it('tells whose forwarding was changed', () => {
+    const forwarding = '0800 0200 00000000';
+    expect(notification(80, `02000000 0800 0100 ffffffff ${forwarding}`)).toEqual({
+      kind: 'netconf',
+      action: 'set',
+      object: { version: 4, index: -1 },
+    });
+    expect(notification(80, `0a000000 0800 0100 03000000 ${forwarding}`)?.object).toEqual({
+      version: 6,
+      index: 3,
+    });
+  });
+
   it.each([
     ['an address of another family', 20, '0c 00 00 00 01000000'],
     ['an IPv6 cache entry', 24, '0a 80 00 00 fe 02 00 01 00020000'],
     ['a multicast route', 24, '80 20 00 00 fe 02 00 01 00000000'],
+    ['the settings of MPLS', 80, '1c000000 0800 0100 03000000'],
     ['a neighbour', 28, '02000000 01000000 02000000'],
   ])('is ignored when it is about %s', (_, type, hex) => {
     expect(notification(type, hex)).toBeUndefined();

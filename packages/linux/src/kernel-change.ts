@@ -1,6 +1,7 @@
 /** Notifications of NETLINK_ROUTE as typed changes. */
 import { AddressMessage, type InterfaceAddress, parseAddress } from './interface-address.ts';
 import { type Link, LinkMessage, parseLink } from './link.ts';
+import { type Netconf, NetconfMessage, parseNetconf } from './netconf.ts';
 import type { NetlinkMessage } from './netlink-message.ts';
 import { type Nexthop, NexthopMessage, parseNexthop } from './nexthop.ts';
 import { parseRoute, type Route, RouteMessage } from './route.ts';
@@ -15,7 +16,8 @@ export type KernelChange =
   | { readonly kind: 'address'; readonly action: ChangeAction; readonly object: InterfaceAddress }
   | { readonly kind: 'route'; readonly action: ChangeAction; readonly object: Route }
   | { readonly kind: 'nexthop'; readonly action: ChangeAction; readonly object: Nexthop }
-  | { readonly kind: 'rule'; readonly action: ChangeAction; readonly object: Rule };
+  | { readonly kind: 'rule'; readonly action: ChangeAction; readonly object: Rule }
+  | { readonly kind: 'netconf'; readonly action: ChangeAction; readonly object: Netconf };
 
 /** The kinds of objects that changes are told of. */
 export type ChangeKind = KernelChange['kind'];
@@ -30,6 +32,7 @@ export const notificationGroups: Readonly<Record<ChangeKind, readonly number[]>>
   route: [7, 11],
   nexthop: [32],
   rule: [8, 19],
+  netconf: [24, 25],
 };
 
 /** Reads a notification; undefined for messages and families that are of no interest. @throws NetlinkFormatError */
@@ -59,6 +62,11 @@ export function parseChange({ type, payload }: NetlinkMessage): KernelChange | u
     case RuleMessage.Delete: {
       const object = parseRule(payload);
       return object && { kind: 'rule', action: action(type === RuleMessage.Delete), object };
+    }
+    case NetconfMessage.New:
+    case NetconfMessage.Delete: {
+      const object = parseNetconf(payload);
+      return object && { kind: 'netconf', action: action(type === NetconfMessage.Delete), object };
     }
     default:
       return undefined;

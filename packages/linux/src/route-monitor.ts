@@ -13,7 +13,7 @@ export interface RouteMonitorHandlers {
   error(error: Error): void;
 }
 
-const everyKind: readonly ChangeKind[] = ['link', 'address', 'route', 'nexthop', 'rule'];
+const everyKind: readonly ChangeKind[] = ['link', 'address', 'route', 'nexthop', 'rule', 'netconf'];
 
 /** Listens to NETLINK_ROUTE. */
 export class RouteMonitor {

@@ -25,7 +25,7 @@ export interface KernelVip {
 
 /** What the kernel monitor tells: enough to know whether it is of interest. */
 export interface KernelChange {
-  readonly kind: 'link' | 'address' | 'route' | 'nexthop' | 'rule';
+  readonly kind: 'link' | 'address' | 'route' | 'nexthop' | 'rule' | 'netconf';
   readonly destination?: string | undefined;
   readonly protocol?: number | undefined;
 }

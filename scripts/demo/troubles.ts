@@ -14,8 +14,13 @@ const requestEvery = 50;
 /** Opens (or opens anew) the long connections, so that each part begins with all of them whole. */
 async function connect(lab: Lab, narrator: Narrator): Promise<void> {
   await lab.client.closeAll();
-  const { opened, failed, byMaster } = await lab.client.open(connectionCount, { exchangeEvery: 1_000 });
-  if (failed > 0) throw new Error(`${failed} of ${connectionCount} connections could not be opened`);
+  const { opened, failed, failures, byMaster } = await lab.client.open(connectionCount, {
+    exchangeEvery: 1_000,
+  });
+  if (failed > 0) {
+    const reasons = JSON.stringify(failures);
+    throw new Error(`${failed} of ${connectionCount} connections could not be opened: ${reasons}`);
+  }
   const shares = Object.entries(byMaster).sort(([a], [b]) => (a < b ? -1 : 1));
   narrator.say(
     `${opened} clients are connected: ${shares.map(([name, count]) => `${count} at ${name}`).join(', ')}.`,

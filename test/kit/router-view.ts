@@ -50,7 +50,7 @@ export interface EventView {
   readonly [field: string]: unknown;
 }
 
-export async function neighborsOf(lab: Lab): Promise<readonly NeighborView[]> {
+async function neighborsOf(lab: Lab): Promise<readonly NeighborView[]> {
   return (await lab.lb.router.request('GET', '/api/v1/neighbors')) as readonly NeighborView[];
 }
 

@@ -45,7 +45,7 @@ export interface KernelDataPlaneOptions {
 }
 
 /** Who hears of the kernel's changes. */
-export interface KernelMonitorHandlers {
+interface KernelMonitorHandlers {
   changed(change: KernelChange): void;
   nftChanged(): void;
   overflow(): void;

@@ -13,7 +13,7 @@ const settle = 50;
 const answerTimeout = 5_000;
 
 /** Connections that should have lived and did not, and what is to be known to judge that. */
-export interface Breakage {
+interface Breakage {
   readonly broken: number;
   /** By what happened to them. */
   readonly reasons: Readonly<Record<string, number>>;

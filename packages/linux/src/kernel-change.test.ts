@@ -162,7 +162,7 @@ describe('hostile bytes', () => {
   ];
 
   it('are answered with a value or a NetlinkFormatError by every parser', () => {
-    const types = [16, 17, 20, 21, 24, 25, 32, 33, 104, 105];
+    const types = [16, 17, 20, 21, 24, 25, 32, 33, 80, 81, 104, 105];
     const parsers: readonly ((payload: Uint8Array, type: number) => unknown)[] = [
       (payload, type) => parseChange({ type, flags: 0, sequence: 0, portId: 0, payload }),
       parseIpv4Conf,

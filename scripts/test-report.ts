@@ -1,4 +1,4 @@
-/** What a run of vitest leaves for `npm test`, as JSON in the file that BGP_LB_TEST_REPORT names. */
+/** What a run of vitest leaves for `npm test`, as JSON in the file that TEST_REPORT_FILE names. */
 export interface TestReport {
   readonly passed: number;
   readonly failed: readonly string[];

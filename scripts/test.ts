@@ -51,7 +51,7 @@ for (const suite of suites) {
   const file = join(folder, `${suite}.json`);
   const status = run(
     ['vitest', 'run', '--project', suite, '--reporter=default', '--reporter=./test/reporter.ts'],
-    { ...process.env, BGP_LB_TEST_REPORT: file },
+    { ...process.env, TEST_REPORT_FILE: file },
   );
   take(suite, status, readReport(file));
 }

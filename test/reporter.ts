@@ -25,7 +25,7 @@ export default class CountingReporter implements Reporter {
         ),
       ],
     };
-    const file = process.env['BGP_LB_TEST_REPORT'];
+    const file = process.env['TEST_REPORT_FILE'];
     if (file !== undefined) writeFileSync(file, JSON.stringify(report));
   }
 }

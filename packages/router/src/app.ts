@@ -201,9 +201,7 @@ class Router {
     return new NeighborBfd({
       neighbors: this.#options.config.neighbors,
       start: (handlers) => new BfdThread({ entry: this.#options.program, handlers }),
-      facts: (address) => ({
-        isEstablished: peersAt([address]).some(({ peer }) => peer.state === 'Established'),
-      }),
+      isEstablished: (address) => peersAt([address]).some(({ peer }) => peer.state === 'Established'),
       dead: (deaths) => {
         membership.hostsDead(deaths);
         for (const { peer, neighbor } of peersAt(deaths.addresses)) {

@@ -248,6 +248,20 @@ describe('a peer that keeps failing', () => {
     expect(failures(peer, 3, 300)).toEqual(['none', 'none', 'none']);
   });
 
+  it('is not held for being started again and again, when each session lasted a second', () => {
+    const restarts = (lasted: number): boolean[] => {
+      const peer = passivePeer();
+      return Array.from({ length: 4 }, () => {
+        peer.establishPassive();
+        peer.now += lasted;
+        peer.event('passive', sampleEvents.TcpConnectionFails);
+        return peer.fsm.isHeld;
+      });
+    };
+    expect(restarts(1_000)).toEqual([false, false, false, false]);
+    expect(restarts(999)).toContain(true);
+  });
+
   it('is refused while it is held', () => {
     const peer = passivePeer();
     peer.establishPassive();

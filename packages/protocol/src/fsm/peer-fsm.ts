@@ -57,6 +57,13 @@ export interface PeerFsmConfig {
   readonly oscillation?: Oscillation;
 }
 
+/**
+ * A session that lasted so long (ms) and whose TCP then just ended is no oscillation: the peer's process was started
+ * again, however often that happens. RFC 4271 section 8.2.2 does not damp there at all; a peer that opens sessions only to
+ * drop them is damped here all the same.
+ */
+const CALM_SESSION = 1_000;
+
 /** Never sent: it ends attempts, before there is a connection to send it on. */
 const cease: NotificationContent = Object.freeze({ code: 6, subcode: 0, data: new Uint8Array(0) });
 
@@ -82,6 +89,8 @@ export class PeerFsm {
   #isStarted = false;
   #isHeld = false;
   #hasFailed = false;
+  #now = 0;
+  #establishedAt = 0;
   /** Attempts to connect since the last established session. */
   #attempts = 0;
   #connectRetryCounter = 0;
@@ -139,6 +148,7 @@ export class PeerFsm {
   handle(input: PeerInput, now: number): readonly PeerAction[] {
     this.#actions = [];
     this.#hasFailed = false;
+    this.#now = now;
     this.#take(input);
     if (this.#states.passive !== undefined && !isBusy(this.#states.passive)) this.#states.passive = undefined;
     if (this.#isStarted) this.#settle(now);
@@ -251,7 +261,13 @@ export class PeerFsm {
         reason,
       });
     }
-    for (const action of actions) this.#act(role, action);
+    const isRestart =
+      from.name === 'Established' &&
+      event.type === 'TcpConnectionFails' &&
+      this.#now - this.#establishedAt >= CALM_SESSION;
+    for (const action of actions) {
+      if (!(isRestart && action.type === 'damp')) this.#act(role, action);
+    }
   }
 
   #act(role: Role, action: Action): void {
@@ -267,6 +283,7 @@ export class PeerFsm {
         break;
       case 'established':
         this.#attempts = 0;
+        this.#establishedAt = this.#now;
         break;
       default:
         break;

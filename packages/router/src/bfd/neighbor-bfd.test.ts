@@ -78,7 +78,7 @@ beforeEach(() => {
         },
       };
     },
-    facts: (address) => ({ isEstablished: established.has(address) }),
+    isEstablished: (address) => established.has(address),
     dead: ({ addresses, doubtful, window }) => {
       const doubt = doubtful.size === 0 ? '' : `, doubtful ${[...doubtful].join(' ')}`;
       log.push(`dead ${addresses.join(' ')} within ${window}${doubt}`);

@@ -7,7 +7,7 @@ import type {
   BfdThreadHandlers,
 } from '@bgp-lb/protocol/node';
 import type { NeighborConfig } from '../config/router-config.ts';
-import { type NeighborFacts, type Verdict, whoDied } from './who-died.ts';
+import { type Verdict, whoDied } from './who-died.ts';
 
 /** Hosts that BFD says are dead, all that were found in one turn of the event loop. */
 export interface HostDeaths {
@@ -23,8 +23,8 @@ export interface NeighborBfdOptions {
   readonly neighbors: readonly NeighborConfig[];
   /** Makes the thread. */
   readonly start: (handlers: BfdThreadHandlers) => Pick<BfdThread, keyof BfdThread>;
-  /** What BGP knows of a neighbour at this moment. */
-  readonly facts: (address: string) => NeighborFacts;
+  /** True while BGP has a session with the neighbour, at this moment. */
+  readonly isEstablished: (address: string) => boolean;
   readonly dead: (deaths: HostDeaths) => void;
   /** A neighbour that must have BFD has it now, or not. */
   readonly required: (address: string, neighbor: NeighborConfig, isUp: boolean) => void;
@@ -60,6 +60,8 @@ export class NeighborBfd {
   readonly #states = new Map<string, KnownBfdState>();
   /** Until then a silence may be our own thread's lateness (`threadClock`). */
   #lateUntil = Number.NEGATIVE_INFINITY;
+  /** When the newest BGP session with a neighbour came up (`threadClock`). */
+  readonly #establishedAt = new Map<string, number>();
   #failures: { readonly change: BfdStateChange; readonly neighbor: NeighborConfig }[] = [];
 
   constructor(options: NeighborBfdOptions) {
@@ -88,6 +90,7 @@ export class NeighborBfd {
 
   /** A session of BGP is there: with one of a range, BFD begins now. */
   sessionEstablished(address: string, neighbor: NeighborConfig, localAddress: string | undefined): void {
+    this.#establishedAt.set(address, this.#options.now());
     if (isStrict(neighbor) && this.#states.get(address)?.state !== 'Up') {
       this.#options.required(address, neighbor, false);
     }
@@ -96,6 +99,7 @@ export class NeighborBfd {
 
   /** A neighbour of a range is gone. */
   forget(address: string): void {
+    this.#establishedAt.delete(address);
     if (this.#sessions.delete(address)) {
       this.#thread.remove(address);
     }
@@ -165,7 +169,10 @@ export class NeighborBfd {
     const judged = this.#failures.map(({ change, neighbor }) => ({
       change,
       neighbor,
-      verdict: whoDied(change, this.#options.facts(change.id)),
+      verdict: whoDied(change, {
+        isEstablished: this.#options.isEstablished(change.id),
+        establishedAt: this.#establishedAt.get(change.id),
+      }),
     }));
     this.#failures = [];
     const dead = judged.filter(({ verdict }) => verdict.died === 'host').map(({ change }) => change);

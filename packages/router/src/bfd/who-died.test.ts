@@ -30,6 +30,14 @@ describe('who died', () => {
     expect(whoDied(peerDown, gone).died).toBe('process');
   });
 
+  it('only the process, when its silence began before the BGP session that it has now', () => {
+    expect(whoDied(silence, { ...here, establishedAt: 10_100 }).died).toBe('process');
+    expect(whoDied({ ...silence, lastReceivedAt: undefined }, { ...here, establishedAt: 10_100 }).died).toBe(
+      'process',
+    );
+    expect(whoDied(silence, { ...here, establishedAt: 9_900 }).died).toBe('host');
+  });
+
   it.each([1, 4, 5])(
     'the way to the host, when it does not hear us or knows of a fault (diagnostic %i)',
     (code) => {

@@ -13,14 +13,20 @@ export interface Verdict {
 export interface NeighborFacts {
   /** Its BGP session is there: its TCP was not closed. */
   readonly isEstablished: boolean;
+  /** When that session came up, by `threadClock`; `undefined` where this is not known. */
+  readonly establishedAt?: number | undefined;
 }
 
 /**
  * Who died? A kernel closes the TCP of a process that dies within milliseconds, long before BFD expires; a host that
  * dies closes nothing. So BFD is believed only about a neighbour whose TCP is there and silent. RFC 5882 section 4.2
  * lets a routing protocol act on failures alone.
+ *
+ * A process that was killed and is back within the Detection Time has its new BGP session before BFD gives up the old
+ * process: a silence that began before the session is not about it. (Should the host die just then, the hold timer
+ * finds it.)
  */
-export function whoDied(change: BfdStateChange, { isEstablished }: NeighborFacts): Verdict {
+export function whoDied(change: BfdStateChange, { isEstablished, establishedAt }: NeighborFacts): Verdict {
   if (!change.isFailure) {
     return { died: 'nothing', because: 'no failure' };
   }
@@ -36,6 +42,10 @@ export function whoDied(change: BfdStateChange, { isEstablished }: NeighborFacts
       return { died: 'nothing', because: 'its operator took BFD down' };
     }
     return { died: 'host', because: `it says: ${describeBfdDiagnostic(remoteDiagnostic)}` };
+  }
+  const { lastReceivedAt = Number.NEGATIVE_INFINITY } = change;
+  if (establishedAt !== undefined && lastReceivedAt < establishedAt) {
+    return { died: 'process', because: 'its silence began before its BGP session, so it was started again' };
   }
   return { died: 'host', because: 'TCP is silent too' };
 }

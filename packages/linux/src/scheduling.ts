@@ -9,9 +9,9 @@ const resetOnFork = 0x4000_0000;
 
 /** What a thread asks for. */
 export interface SchedulingRequest {
-  /** Priority of SCHED_FIFO, 1 to 99. Kernel threads that serve interrupts have 50. */
-  readonly fifoPriority: number;
-  /** The nice value where SCHED_FIFO is refused, -20 to 19. */
+  /** Priority of SCHED_FIFO, 1 to 99; without it SCHED_FIFO is not asked for. Kernel threads that serve interrupts have 50. */
+  readonly fifoPriority?: number;
+  /** The nice value where SCHED_FIFO is refused or not asked for, -20 to 19. */
   readonly nice: number;
 }
 
@@ -39,10 +39,13 @@ export interface Scheduling {
  * @throws RangeError for a priority or nice value that cannot be
  */
 export function raiseCallingThread({ fifoPriority, nice }: SchedulingRequest): Scheduling {
-  checkRange('SCHED_FIFO priority', fifoPriority, 1, 99);
+  if (fifoPriority !== undefined) checkRange('SCHED_FIFO priority', fifoPriority, 1, 99);
   checkRange('nice value', nice, -20, 19);
   const refusals: SchedulingRefusal[] = [];
-  if (isGranted('fifo', () => setThreadPolicy(fifo | resetOnFork, fifoPriority), refusals)) {
+  if (
+    fifoPriority !== undefined &&
+    isGranted('fifo', () => setThreadPolicy(fifo | resetOnFork, fifoPriority), refusals)
+  ) {
     return { policy: 'fifo', value: fifoPriority, refusals };
   }
   if (isGranted('nice', () => setThreadNice(nice), refusals))

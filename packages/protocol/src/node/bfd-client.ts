@@ -3,7 +3,10 @@ import type { BfdScheduling, BfdSessionOptions, BfdStateChange, BfdStatus, BfdTi
 
 /** What the main thread hears of its BFD sessions. */
 export interface BfdClientHandlers {
-  /** The worker runs, scheduled like this: for the log, since an ordinary thread may be late for 50 ms x 3. */
+  /**
+   * The worker runs, scheduled like this: for the log, since an ordinary thread may be late for 50 ms x 3. Comes once more
+   * when its start is over.
+   */
   ready(scheduling: BfdScheduling): void;
   /** In the order in which it happened; `change.at` is when, by `threadClock`, however late this is called. */
   changed(change: BfdStateChange): void;

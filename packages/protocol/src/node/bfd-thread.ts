@@ -11,7 +11,7 @@ export const BFD_WORKER: string = 'bgp-lb-bfd';
 
 /** What the owner of a BFD thread hears, on the main thread. */
 export interface BfdThreadHandlers {
-  /** The thread runs, scheduled like this. Comes again after `failed`. */
+  /** The thread runs, scheduled like this. Comes once more when its start is over, and again after `failed`. */
   started?(scheduling: BfdScheduling): void;
   /** In the order in which it happened; `change.at` is when, by `threadClock`, however late this is called. */
   changed(change: BfdStateChange): void;

@@ -24,7 +24,13 @@ describe('a BFD worker, by messages', () => {
     const removed: string[] = [];
     const told = new EventEmitter();
     const scheduling = { policy: 'nice', value: -15, refusals: [refusal] } as const;
-    runBfdWorker(channel.port2, wire.sockets(address), () => scheduling);
+    const settled = { policy: 'fifo', value: 10, refusals: [] } as const;
+    runBfdWorker(
+      channel.port2,
+      wire.sockets(address),
+      (isSettled) => (isSettled ? settled : scheduling),
+      200,
+    );
     const client = new BfdClient(channel.port1, {
       ready: () => told.emit('told'),
       changed: (change) => {
@@ -69,6 +75,7 @@ describe('a BFD worker, by messages', () => {
     expect(one.client.scheduling).toBeUndefined();
     await one.until(() => one.client.scheduling !== undefined);
     expect(one.client.scheduling).toEqual({ policy: 'nice', value: -15, refusals: [refusal] });
+    await one.until(() => one.client.scheduling?.policy === 'fifo');
   });
 
   it('says what it cannot do', async () => {

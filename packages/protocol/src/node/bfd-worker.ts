@@ -15,19 +15,24 @@ import type { BfdScheduling } from './bfd-status.ts';
  * const bfd = new BfdClient(worker, handlers);
  * // main.ts, first of all
  * if (!isMainThread && workerData === 'bfd' && parentPort !== null) {
- *   runBfdWorker(parentPort, linuxUdpSockets, () => raiseCallingThread({ fifoPriority: 10, nice: -15 }));
+ *   runBfdWorker(parentPort, linuxUdpSockets, (isSettled) => raiseCallingThread(isSettled ? realTime : nice));
  * }
  * ```
  *
- * @param schedule raises the calling thread and says what it got, which the client hears
+ * @param schedule raises the calling thread and says what it got, which the client hears. Called at once, and again when
+ *   the start is over: a thread that starts works hard, and in real time it would keep others of its priority waiting for
+ *   so long that their neighbours take them for dead.
+ * @param settleTime milliseconds until then
  */
 export function runBfdWorker(
   port: BfdPort<BfdReport, BfdRequest>,
   sockets: BfdSockets,
-  schedule: () => BfdScheduling,
+  schedule: (isSettled: boolean) => BfdScheduling,
+  settleTime = 3_000,
 ): void {
   const report = (message: BfdReport): void => port.postMessage(message);
-  report({ type: 'ready', scheduling: schedule() });
+  report({ type: 'ready', scheduling: schedule(false) });
+  setTimeout(() => report({ type: 'ready', scheduling: schedule(true) }), settleTime).unref();
   const engine = new BfdEngine({
     sockets,
     handlers: {

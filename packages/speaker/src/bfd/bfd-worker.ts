@@ -3,9 +3,13 @@ import { linuxUdpSockets, raiseCallingThread } from '@bgp-lb/linux';
 import { runBfdWorker } from '@bgp-lb/protocol/node';
 
 /** Below the kernel's interrupt threads (50), above everything ordinary. */
-const SCHEDULING = { fifoPriority: 10, nice: -15 } as const;
+const SETTLED = { fifoPriority: 10, nice: -15 } as const;
+const STARTING = { nice: -15 } as const;
 
 /** What the thread of BFD does. Nothing happens on the main thread. */
 export function runBfd(): void {
-  if (parentPort !== null) runBfdWorker(parentPort, linuxUdpSockets, () => raiseCallingThread(SCHEDULING));
+  if (parentPort === null) return;
+  runBfdWorker(parentPort, linuxUdpSockets, (isSettled) =>
+    raiseCallingThread(isSettled ? SETTLED : STARTING),
+  );
 }

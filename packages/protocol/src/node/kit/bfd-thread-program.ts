@@ -16,7 +16,12 @@ if (!isMainThread && workerData === BFD_WORKER && parentPort !== null) {
     if (request.session.id === 'deadly') throw new Error('a session of death');
     if (request.session.id === 'silent') process.exit(3);
   });
-  runBfdWorker(parentPort, wire.sockets('10.0.0.1'), () => ({ policy: 'fifo', value: 10, refusals: [] }));
+  runBfdWorker(
+    parentPort,
+    wire.sockets('10.0.0.1'),
+    () => ({ policy: 'fifo', value: 10, refusals: [] }),
+    60_000,
+  );
   const handlers = { changed: () => undefined, removed: () => undefined };
   const peer = new BfdEngine({ sockets: wire.sockets('10.0.0.2'), handlers });
   peer.add({ id: 'peer', remoteAddress: '10.0.0.1', ...fastTiming });

@@ -112,6 +112,11 @@ export function takeChanges(): string[] {
   return changes.splice(0);
 }
 
+/** Forgets the ends of sessions so far. */
+export function forgetDowns(): void {
+  downs.length = 0;
+}
+
 /** Waits for the end of a session and gives the last one. */
 export async function wentDown(): Promise<DownReason> {
   for (;;) {

@@ -1,6 +1,7 @@
-import { linkSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import { linkSync, lstatSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { createConnection, createServer, type Server } from 'node:net';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { checkSocketPath, isSocketAlive } from '../control/unix-socket.ts';
 
 /** Another instance runs. */
@@ -27,6 +28,8 @@ export interface InstanceLock {
 
 const ANSWER_TIMEOUT_MS = 1000;
 const MAX_ATTEMPTS = 5;
+/** Others that took the place of a dead lock at the same moment have done what they were about to do after this time. */
+const SETTLE_MS = 25;
 
 /**
  * Makes this process the only one with the lock, or throws `InstanceLockError`, which names the holder.
@@ -43,9 +46,15 @@ export async function acquireInstanceLock(path: string): Promise<InstanceLock> {
   const server = await listen(own);
   try {
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      if (tryLink(own, path)) return held(server, path);
+      if (tryLink(own, path)) {
+        await sleep(SETTLE_MS);
+        // Another process may have moved what it took for the dead one: only what stays there is a lock.
+        if (inodeOf(path) === inodeOf(own)) return held(server, path);
+        continue;
+      }
+      const seen = inodeOf(path);
       if (await isSocketAlive(path)) throw new InstanceLockError(path, await holderOf(path));
-      await removeDead(path, `${own}.dead`);
+      await removeDead(path, seen, `${own}.dead`);
     }
     throw new InstanceLockError(path, undefined);
   } catch (error) {
@@ -85,11 +94,17 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
+/** `undefined` when nothing is there. */
+function inodeOf(path: string): bigint | undefined {
+  return lstatSync(path, { bigint: true, throwIfNoEntry: false })?.ino;
+}
+
 /**
  * Takes a dead lock out of the way. Between our look and the rename another process may have replaced it: what was renamed is
  * looked at again, and put back when it lives.
  */
-async function removeDead(path: string, aside: string): Promise<void> {
+async function removeDead(path: string, inode: bigint | undefined, aside: string): Promise<void> {
+  if (inodeOf(path) !== inode) return;
   try {
     renameSync(path, aside);
   } catch (error) {

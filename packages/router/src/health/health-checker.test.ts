@@ -128,7 +128,7 @@ describe('the verdict on a probe', () => {
     ['unauthorized', 'good'],
     ['refused', 'refused'],
     ['unreachable', 'unreachable'],
-    ['status', 'soft'],
+    ['status', 'answered'],
     ['timeout', 'soft'],
     ['tls', 'soft'],
     ['error', 'soft'],

@@ -14,6 +14,7 @@ export function verdictOf({ kind }: Pick<ProbeResult, 'kind'>): Verdict {
     case 'unreachable':
       return kind;
     case 'status':
+      return 'answered';
     case 'timeout':
     case 'tls':
     case 'error':

@@ -1,4 +1,4 @@
-import type { Health, Verdict } from './member-view.ts';
+import type { Failure, Health, Verdict } from './member-view.ts';
 
 /** How many probes in a row change a verdict. */
 export interface HealthThresholds {
@@ -16,9 +16,11 @@ const severity = ['soft', 'unreachable', 'refused'] as const;
  */
 export class HealthRecord {
   #thresholds: HealthThresholds;
-  #failure: Exclude<Verdict, 'good'> | undefined;
-  #recent: Verdict[] = [];
+  #failure: Failure | undefined;
+  #recent: ('good' | Failure)[] = [];
   #hasPassed = false;
+  #answersInARow = 0;
+  #hasAnswered = false;
   #failingSince = 0;
   #detail = 'not probed yet';
 
@@ -31,8 +33,16 @@ export class HealthRecord {
     return this.#hasPassed;
   }
 
+  /**
+   * True once `rise` probes in a row were answered since the last `reset`, whatever the status: the way to an API server
+   * and back is proven, if not its readiness.
+   */
+  get hasAnswered(): boolean {
+    return this.#hasPassed || this.#hasAnswered;
+  }
+
   /** The kind of failure while the member fails, else `undefined`. */
-  get failure(): Exclude<Verdict, 'good'> | undefined {
+  get failure(): Failure | undefined {
     return this.#failure;
   }
 
@@ -72,7 +82,9 @@ export class HealthRecord {
   /** Counts one probe. */
   report(verdict: Verdict, detail: string, now: number): void {
     this.#detail = detail;
-    this.#recent.push(verdict);
+    this.#recent.push(verdict === 'answered' ? 'soft' : verdict);
+    this.#answersInARow = verdict === 'good' || verdict === 'answered' ? this.#answersInARow + 1 : 0;
+    this.#hasAnswered ||= this.#answersInARow >= this.#thresholds.rise;
     if (this.#recent.length > Math.max(this.#thresholds.rise, this.#thresholds.fall, 2)) {
       this.#recent.shift();
     }
@@ -100,6 +112,8 @@ export class HealthRecord {
   /** Forgets everything: the member must pass again. */
   reset(): void {
     this.#hasPassed = false;
+    this.#hasAnswered = false;
+    this.#answersInARow = 0;
     this.#failure = undefined;
     this.#recent = [];
     this.#detail = 'not probed yet';
@@ -117,7 +131,7 @@ export class HealthRecord {
     }
   }
 
-  #runLength(matches: (verdict: Verdict) => boolean): number {
+  #runLength(matches: (verdict: 'good' | Failure) => boolean): number {
     const breakAt = this.#recent.findLastIndex((verdict) => !matches(verdict));
     return this.#recent.length - 1 - breakAt;
   }

@@ -8,7 +8,10 @@ export type Intent = 'active' | 'last-resort' | 'draining';
 export type MemberState = Intent | 'stale' | 'out';
 
 /** What one health probe proved, in the order of how sure it is that the member cannot serve. */
-export type Verdict = 'good' | 'soft' | 'unreachable' | 'refused';
+export type Verdict = 'good' | 'answered' | 'soft' | 'unreachable' | 'refused';
+
+/** How a member fails. An answer that is no good one (`answered`) is a soft failure too. */
+export type Failure = Exclude<Verdict, 'good' | 'answered'>;
 
 /** The health of a member over time: `unknown` until `rise` good probes in a row. */
 export type Health = 'unknown' | 'passing' | 'failing';

@@ -92,9 +92,9 @@ export class Member {
     this.since = now;
   }
 
-  /** True for a member whose health may be overruled: it has a session with a path and has passed before. */
+  /** True for a member whose health may be overruled: it has a session with a path, and the way to it is proven. */
   get isCandidate(): boolean {
-    const isVouchedFor = this.path !== undefined && !this.path.isStale && this.health.hasPassed;
+    const isVouchedFor = this.path !== undefined && !this.path.isStale && this.health.hasAnswered;
     return isVouchedFor && this.#barriers.size === 0;
   }
 
@@ -244,6 +244,10 @@ export class Member {
       return out(this.#absence);
     }
     if (!this.health.hasPassed) {
+      // Nothing good is there, and this one answers: its speaker offers it as a last resort, and that is what it is.
+      if (isOverruled && this.isCandidate && path.intent === 'last-resort') {
+        return { state: 'last-resort', weight: LEAST_WEIGHT, reason: path.why };
+      }
       return out(`not passed its health check yet: ${this.health.detail}`);
     }
     if (path.isStale) {

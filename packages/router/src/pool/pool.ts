@@ -208,7 +208,7 @@ export class Pool {
   /** Too few of the members with a session are good: better all of them than a last one that collapses. */
   #isPanic(members: readonly Member[]): boolean {
     const candidates = members.filter((member) => member.isCandidate);
-    const good = candidates.filter((member) => member.health.failure === undefined);
+    const good = candidates.filter(({ health }) => health.hasPassed && health.failure === undefined);
     return good.length < candidates.length * this.#settings.panicThreshold;
   }
 

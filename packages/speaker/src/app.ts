@@ -1,44 +1,18 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import {
-  acquireInstanceLock,
-  ControlServer,
-  type Logger,
-  type RunningDaemon,
-  readSecret,
-} from '@bgp-lb/daemon';
-import { linuxSockets, Nftables, RouteSocket, SockDiag, tcpMd5Counters } from '@bgp-lb/linux';
-import { BfdThread, systemClock } from '@bgp-lb/protocol/node';
-import { RouterBfd } from './bfd/router-bfd.ts';
-import { Advertiser } from './bgp/advertiser.ts';
+import { acquireInstanceLock, ControlServer, type RunningDaemon, readSecret } from '@bgp-lb/daemon';
+import { RouteSocket, tcpMd5Counters } from '@bgp-lb/linux';
 import { type BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watch.ts';
-import type { SpeakerConfig } from './config/speaker-config.ts';
-import { ApiServerWatch } from './health/api-server-watch.ts';
-import { checkVip } from './health/vip-check.ts';
-import { type HostFacts, hostFacts, sourceTowards } from './host-facts.ts';
+import { hostFacts } from './host-facts.ts';
 import { Journal } from './journal.ts';
-import { ClientConnections } from './kernel/client-connections.ts';
-import { HostKeeper } from './kernel/host-keeper.ts';
-import { HostNetwork } from './kernel/host-network.ts';
-import { Lifecycle } from './lifecycle/lifecycle.ts';
-import { type DrainRequest, drainPace } from './lifecycle/lifecycle-input.ts';
+import { type MasterKernel, masterKernel } from './master-kernel.ts';
+import { MasterLife } from './master-life.ts';
+import { type RouterSessions, routerSessions } from './router-sessions.ts';
+import type { SpeakerContext, SpeakerOptions } from './speaker-context.ts';
 import { prefixText, type SpeakerStatus, speakerStatus } from './status.ts';
 
-/** Milliseconds between looks at markers, ca.crt and the drain file. */
-const OBSERVE_INTERVAL = 200;
-/** Milliseconds after which a restarted speaker no longer leaves its predecessor's announcements alone. */
-const SETTLE_LIMIT = 10_000;
-export interface AppOptions {
-  readonly config: SpeakerConfig;
-  /** What the BFD thread runs. */
-  readonly program: URL;
-  readonly logger: Logger;
-  /** Ends the process; used when a file mount has to be made anew. */
-  readonly exit: (code: number) => void;
-}
-
 /** Starts the speaker. @throws Error when something that it cannot do without is missing: the process then ends with that reason */
-export async function startSpeaker(options: AppOptions): Promise<RunningDaemon> {
+export async function startSpeaker(options: SpeakerOptions): Promise<RunningDaemon> {
   const { config } = options;
   const lock = await acquireInstanceLock(join(dirname(config.api.socket), 'speaker.lock'));
   try {
@@ -63,65 +37,39 @@ export async function startSpeaker(options: AppOptions): Promise<RunningDaemon> 
   }
 }
 
-interface Parts extends AppOptions {
-  readonly routes: RouteSocket;
-  readonly passwords: ReadonlyMap<string, string>;
-  readonly facts: HostFacts;
-  readonly releaseLock: () => void;
-}
-
-/** The parts of the speaker and the wires between them. Decisions are made in lifecycle, health and bootstrap, not here. */
+/** The parts of the speaker, and the order in which they start and stop. Decisions are made in lifecycle, health and bootstrap. */
 class SpeakerDaemon implements RunningDaemon {
-  readonly #parts: Parts;
-  readonly #bootstrap: BootstrapWatch;
-  readonly #host: HostNetwork;
-  readonly #keeper: HostKeeper;
+  readonly #context: SpeakerContext;
   readonly #journal: Journal;
-  readonly #api: ApiServerWatch;
-  readonly #lifecycle: Lifecycle;
-  readonly #advertiser: Advertiser;
-  readonly #bfd: RouterBfd;
-  readonly #clients: ClientConnections;
+  readonly #kernel: MasterKernel;
+  readonly #sessions: RouterSessions;
+  readonly #life: MasterLife;
   readonly #control: ControlServer;
   readonly #adopted: ReadonlySet<string>;
-  readonly #timers: NodeJS.Timeout[] = [];
-  #observed: BootstrapStatus;
-  #stopping: DrainRequest | undefined;
-  #isLeaving = false;
 
-  constructor(parts: Parts) {
-    this.#parts = parts;
-    const { config, logger, facts } = parts;
-    const { apiServer, bootstrap, vips } = config;
-    this.#bootstrap = new BootstrapWatch(
-      { role: config.role, caFile: apiServer.caFile, ...bootstrap },
+  constructor(context: SpeakerContext) {
+    this.#context = context;
+    const { config, logger } = context;
+    const bootstrap = new BootstrapWatch(
+      { role: config.role, caFile: config.apiServer.caFile, ...config.bootstrap },
       (message) => logger.warn(message),
     );
-    this.#observed = this.#bootstrap.observe();
+    const observed = bootstrap.observe();
     this.#journal = this.#newJournal();
-    this.#host = new HostNetwork({
-      routes: parts.routes,
-      nft: new Nftables(),
-      vips,
-      routers: config.routers.map(({ address }) => address),
-      nodeAddress: facts.nodeAddress,
-      repaired: (object, what) => this.#journal.kernelRepaired(object, what),
-    });
-    this.#clients = new ClientConnections({
-      open: () => new SockDiag(),
-      notClients: [facts.nodeAddress, ...config.routers.map(({ address }) => address)],
-      reset: (report) => this.#journal.connectionsReset(report),
-      failed: (error) => this.#journal.connectionsUnknown(error),
-    });
-    this.#keeper = new HostKeeper(this.#host, {
-      failed: (error) => this.#journal.kernelFailed(error),
-      leaving: (leaving) => this.#clients.reset(leaving),
-    });
-    this.#adopted = new Set(this.#mayKeep() ? this.#host.found().map(({ address }) => address) : []);
-    this.#api = this.#newApiServerWatch();
-    this.#lifecycle = this.#newLifecycle();
-    this.#advertiser = this.#newAdvertiser();
-    this.#bfd = this.#newRouterBfd();
+    this.#kernel = masterKernel(context, this.#journal);
+    const { host, keeper, clients } = this.#kernel;
+    this.#adopted = new Set(mayKeep(observed) ? host.found().map(({ address }) => address) : []);
+    const isRestarting = this.#adopted.size > 0 && observed.proof === 'proven';
+    this.#sessions = routerSessions(context, this.#journal, isRestarting);
+    const { advertiser } = this.#sessions;
+    this.#life = new MasterLife(
+      {
+        ...{ context, journal: this.#journal, bootstrap, keeper, advertiser, clients },
+        adopted: this.#adopted,
+        caUnlinked: () => void this.#mountAnew(),
+      },
+      observed,
+    );
     this.#control = new ControlServer({
       socketPath: config.api.socket,
       listen: config.api.listen,
@@ -134,36 +82,29 @@ class SpeakerDaemon implements RunningDaemon {
   }
 
   async start(): Promise<void> {
-    const { config, logger, facts } = this.#parts;
+    const { config, logger, facts } = this.#context;
+    const { keeper } = this.#kernel;
     // First of all the guard, and nothing of an earlier life that is not ours to keep. Fails here when the kernel refuses.
-    await this.#keeper.setBound(this.#adopted);
+    await keeper.setBound(this.#adopted);
     await this.#control.start();
-    this.#keeper.start();
-    const adopted = [...this.#adopted];
+    keeper.start();
+    const { role, proof, detail } = this.#life.bootstrap;
     logger.info(
-      {
-        role: this.#observed.role,
-        bootstrap: this.#observed.proof,
-        nodeAddress: facts.nodeAddress,
-        routerId: facts.routerId,
-        adopted,
-      },
-      `speaker for ${config.vips.map(({ address }) => address).join(', ')}: ${this.#observed.detail}`,
+      { role, bootstrap: proof, ...facts, adopted: [...this.#adopted] },
+      `speaker for ${config.vips.map(({ address }) => address).join(', ')}: ${detail}`,
     );
-    this.#observe();
-    this.#api.probeNow();
-    this.#timers.push(
-      setInterval(() => this.#observe(), OBSERVE_INTERVAL),
-      setTimeout(() => this.#lifecycle.settle(), SETTLE_LIMIT),
-    );
+    this.#life.start();
   }
 
   /** SIGTERM and SIGINT. Keeps everything for a successor, unless a drain is configured or asked for. */
   async stop(signal: NodeJS.Signals): Promise<void> {
-    const { config, logger } = this.#parts;
+    const { config, logger } = this.#context;
+    const { advertiser } = this.#sessions;
+    const { keeper } = this.#kernel;
     if (config.stopMode === 'drain' || existsSync(config.drain.file)) {
-      await this.#drainToStop();
-      await this.#leave(() => this.#advertiser.shutdown('the speaker was stopped and has drained'));
+      await this.#life.drainToStop();
+      await keeper.setBound(new Set());
+      await this.#leave(() => advertiser.shutdown('the speaker was stopped and has drained'));
       return;
     }
     logger.info(
@@ -171,79 +112,27 @@ class SpeakerDaemon implements RunningDaemon {
       'addresses, mappings and announcements are left as they are for the next speaker',
     );
     await this.#leave(async () => {
-      await this.#keeper.pass('full').catch(() => undefined);
-      await this.#advertiser.closeForSuccessor();
+      await keeper.pass('full').catch(() => undefined);
+      await advertiser.closeForSuccessor();
     });
-  }
-
-  async #drainToStop(): Promise<void> {
-    this.#stopping = 'shutdown';
-    this.#observe();
-    const isServing = (): boolean =>
-      this.#lifecycle.views().some(({ state }) => state !== 'absent' && state !== 'local-only');
-    while (isServing()) await new Promise((resolve) => setTimeout(resolve, OBSERVE_INTERVAL / 2));
-    this.#lifecycle.close();
-    await this.#keeper.setBound(new Set());
   }
 
   /** Stops all parts, in this order: what decides, what watches, what speaks, what answers. */
   async #leave(sayGoodbye: () => Promise<void>): Promise<void> {
-    this.#isLeaving = true;
-    this.#lifecycle.close();
-    this.#api.close();
-    this.#keeper.close();
-    for (const timer of this.#timers) clearTimeout(timer);
+    this.#life.close();
+    this.#kernel.keeper.close();
     // Before TCP is closed: no router is to take what follows for the death of this host.
-    await this.#bfd.stop();
+    await this.#sessions.bfd.stop();
     await sayGoodbye();
     await this.#control.close();
-    this.#parts.routes.close();
-    this.#parts.releaseLock();
-  }
-
-  /** A predecessor's VIP may stay when this machine's role and proof would give it back to us anyway. */
-  #mayKeep(): boolean {
-    const { proof, role } = this.#observed;
-    return proof === 'proven' || (proof === 'unproven' && role === 'init');
-  }
-
-  #observe(): void {
-    if (this.#isLeaving) return;
-    this.#observed = this.#bootstrap.observe();
-    if (this.#observed.isCaUnlinked) {
-      void this.#mountAnew();
-      return;
-    }
-    if (this.#observed.isNewProof) {
-      this.#journal.bootstrapProven(this.#observed.detail);
-      this.#api.probeNow();
-    }
-    this.#decide();
-  }
-
-  #decide(): void {
-    const { role, proof, detail } = this.#observed;
-    const { level, isPortClosed, detail: readinessDetail } = this.#api.readiness;
-    const isDraining = this.#lifecycle.views().some(({ state }) => state === 'draining');
-    this.#lifecycle.update({
-      role,
-      bootstrap: proof,
-      bootstrapDetail: detail,
-      readiness: level,
-      readinessDetail,
-      isPortClosed,
-      clients: isDraining ? this.#clients.count(this.#parts.config.vips) : undefined,
-      drain: this.#drainRequest(),
-    });
-  }
-
-  #drainRequest(): DrainRequest | undefined {
-    return this.#stopping ?? (existsSync(this.#parts.config.drain.file) ? 'drain file' : undefined);
+    this.#context.routes.close();
+    this.#context.releaseLock();
   }
 
   /** ca.crt was replaced, and the mount of this container still shows the old one: only a new container sees the new one. */
   async #mountAnew(): Promise<void> {
-    const { config, logger, exit } = this.#parts;
+    const { config, logger, exit } = this.#context;
+    const { advertiser } = this.#sessions;
     const text = `${config.apiServer.caFile} was replaced`;
     logger.warn(
       `${text} behind its mount: unbinding and ending, so that the container starts anew and sees the new file`,
@@ -251,9 +140,9 @@ class SpeakerDaemon implements RunningDaemon {
     const none = new Map(config.vips.map(({ address }) => [address, 'none'] as const));
     try {
       await this.#leave(async () => {
-        this.#advertiser.advertise(none, []);
-        await this.#keeper.setBound(new Set());
-        await this.#advertiser.shutdown(text);
+        advertiser.advertise(none, []);
+        await this.#kernel.keeper.setBound(new Set());
+        await advertiser.shutdown(text);
       });
     } catch (error) {
       logger.error({ err: error }, 'could not leave in order');
@@ -261,137 +150,61 @@ class SpeakerDaemon implements RunningDaemon {
     exit(1);
   }
 
-  #newApiServerWatch(): ApiServerWatch {
-    const { config, facts } = this.#parts;
-    return new ApiServerWatch({
-      ...config.apiServer,
-      address: facts.nodeAddress,
-      port: config.vips[0]?.machinePort ?? 6443,
-      ca: () => this.#bootstrap.caPem,
-      clock: systemClock,
-      probed: (_, result) => {
-        this.#journal.probed(result);
-        if (!this.#isLeaving) this.#decide();
-      },
-    });
-  }
-
-  #newLifecycle(): Lifecycle {
-    const { config } = this.#parts;
-    const { serverName, path, timeout } = config.apiServer;
-    return new Lifecycle({
-      vips: config.vips,
-      times: { drainTimeout: config.drain.timeout, ...drainPace },
-      clock: systemClock,
-      adopted: this.#adopted,
-      bind: (addresses) => this.#keeper.setBound(addresses),
-      advertise: (wanted, isSettled) => {
-        if (isSettled) this.#advertiser.advertise(wanted, this.#observed.caKeys);
-      },
-      check: (vip) =>
-        checkVip({
-          vip,
-          serverName,
-          path,
-          timeout,
-          endpoint: config.endpoint,
-          ca: () => this.#bootstrap.caPem,
-        }),
-      hasAdvertised: (vip) => this.#bootstrap.advertised.includes(vip),
-      transition: (transition) => {
-        this.#journal.vipMoved(transition);
-        const { vip, to } = transition;
-        if (to === 'advertised' || to === 'last-resort') this.#bootstrap.noteAdvertised(vip);
-      },
-    });
-  }
-
-  #newAdvertiser(): Advertiser {
-    const { config, facts, passwords, routes } = this.#parts;
-    return new Advertiser({
-      config,
-      routerId: facts.routerId,
-      passwords,
-      isRestarting: this.#adopted.size > 0 && this.#observed.proof === 'proven',
-      sourceTowards: (router) => sourceTowards(routes, router),
-      sockets: linuxSockets,
-      handlers: {
-        established: (peer) => {
-          this.#bfd.sessionEstablished(peer.address);
-          this.#journal.sessionEstablished(peer);
-        },
-        down: (peer, reason) => {
-          this.#journal.sessionLost(peer, reason);
-          this.#bfd.sessionLost(peer.address);
-        },
-        event: (peer, event) => this.#journal.peerEvent(peer, event),
-        ignored: (router, count) => this.#journal.routesIgnored(router, count),
-      },
-    });
-  }
-
-  #newRouterBfd(): RouterBfd {
-    const { config, program } = this.#parts;
-    return new RouterBfd({
-      routers: config.routers,
-      start: (handlers) => new BfdThread({ entry: program, handlers }),
-      dead: (router) => this.#advertiser.endDead(router),
-      mayConnect: (router, isAllowed) => this.#advertiser.mayConnect(router, isAllowed),
-      changed: (change, verdict) => this.#journal.bfdChanged(change, verdict),
-      scheduled: (scheduling) => this.#journal.bfdScheduled(scheduling),
-      failed: (what) => this.#journal.bfdFailed(what),
-    });
-  }
-
   #newJournal(): Journal {
-    return new Journal(this.#parts.logger, {
+    return new Journal(this.#context.logger, {
       vips: () =>
-        this.#lifecycle.views().map(({ vip, state, isBound, advertisement }) => ({
+        this.#life.views().map(({ vip, state, isBound, advertisement }) => ({
           vip: prefixText(vip.address),
           state,
           isBound,
           advertisement,
         })),
-      isReady: () => this.#api.readiness.level === 'ready',
-      isBootstrapped: () => this.#observed.proof === 'proven',
+      isReady: () => this.#life.readiness.level === 'ready',
+      isBootstrapped: () => this.#life.bootstrap.proof === 'proven',
       routers: () =>
-        this.#advertiser.peers().map(({ address, state }) => ({
+        this.#sessions.advertiser.peers().map(({ address, state }) => ({
           address,
           isEstablished: state === 'Established',
-          bfd: this.#bfd.state(address),
+          bfd: this.#sessions.bfd.state(address),
         })),
-      bfd: () => this.#bfd.status(),
+      bfd: () => this.#sessions.bfd.status(),
     });
   }
 
   #readiness(): { ready: boolean; reason?: string } {
-    const { fault } = this.#keeper;
+    const { fault } = this.#kernel.keeper;
     if (fault !== undefined) return { ready: false, reason: `the kernel refused a change: ${fault}` };
-    const isConnected = this.#advertiser.peers().some(({ state }) => state === 'Established');
+    const isConnected = this.#sessions.advertiser.peers().some(({ state }) => state === 'Established');
     return isConnected
       ? { ready: true }
       : { ready: false, reason: 'no BGP session with a router is established' };
   }
 
   async #status(): Promise<SpeakerStatus> {
-    const bfd = await this.#bfd.status();
-    const { config, facts, passwords } = this.#parts;
+    const { config, facts, passwords } = this.#context;
+    const { advertiser, bfd } = this.#sessions;
+    const { host, keeper } = this.#kernel;
     return speakerStatus({
       config,
       ...facts,
-      bootstrap: this.#observed,
-      readiness: this.#api.readiness,
-      drain: this.#drainRequest(),
-      vips: this.#lifecycle.views(),
-      peers: this.#advertiser.peers(),
-      bfdState: (router) => this.#bfd.state(router),
-      bfdScheduling: this.#bfd.scheduling,
-      bfd,
+      bootstrap: this.#life.bootstrap,
+      readiness: this.#life.readiness,
+      drain: this.#life.drainRequest,
+      vips: this.#life.views(),
+      peers: advertiser.peers(),
+      bfdState: (router) => bfd.state(router),
+      bfdScheduling: bfd.scheduling,
+      bfd: await bfd.status(),
       kernel: {
-        uplinks: this.#host.uplinks,
-        fault: this.#keeper.fault ?? null,
+        uplinks: host.uplinks,
+        fault: keeper.fault ?? null,
         md5: passwords.size === 0 ? null : tcpMd5Counters(),
       },
     });
   }
+}
+
+/** A predecessor's VIP may stay when this machine's role and proof would give it back to us anyway. */
+function mayKeep({ proof, role }: BootstrapStatus): boolean {
+  return proof === 'proven' || (proof === 'unproven' && role === 'init');
 }

@@ -1,0 +1,37 @@
+import { Nftables, SockDiag } from '@bgp-lb/linux';
+import type { Journal } from './journal.ts';
+import { ClientConnections } from './kernel/client-connections.ts';
+import { HostKeeper } from './kernel/host-keeper.ts';
+import { HostNetwork } from './kernel/host-network.ts';
+import type { SpeakerContext } from './speaker-context.ts';
+
+export interface MasterKernel {
+  readonly host: HostNetwork;
+  /** The only one that changes the host. */
+  readonly keeper: HostKeeper;
+  readonly clients: ClientConnections;
+}
+
+/** What the speaker owns in this host's kernel, and the connections to it. Changes nothing yet. */
+export function masterKernel({ config, routes, facts }: SpeakerContext, journal: Journal): MasterKernel {
+  const routers = config.routers.map(({ address }) => address);
+  const host = new HostNetwork({
+    routes,
+    nft: new Nftables(),
+    vips: config.vips,
+    routers,
+    nodeAddress: facts.nodeAddress,
+    repaired: (object, what) => journal.kernelRepaired(object, what),
+  });
+  const clients = new ClientConnections({
+    open: () => new SockDiag(),
+    notClients: [facts.nodeAddress, ...routers],
+    reset: (report) => journal.connectionsReset(report),
+    failed: (error) => journal.connectionsUnknown(error),
+  });
+  const keeper = new HostKeeper(host, {
+    failed: (error) => journal.kernelFailed(error),
+    leaving: (leaving) => clients.reset(leaving),
+  });
+  return { host, keeper, clients };
+}

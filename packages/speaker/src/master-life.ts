@@ -1,0 +1,173 @@
+import { existsSync } from 'node:fs';
+import { systemClock } from '@bgp-lb/protocol/node';
+import type { Advertiser } from './bgp/advertiser.ts';
+import type { BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watch.ts';
+import { ApiServerWatch } from './health/api-server-watch.ts';
+import type { Readiness } from './health/readiness.ts';
+import { checkVip } from './health/vip-check.ts';
+import type { Journal } from './journal.ts';
+import type { ClientConnections } from './kernel/client-connections.ts';
+import type { HostKeeper } from './kernel/host-keeper.ts';
+import { Lifecycle, type VipView } from './lifecycle/lifecycle.ts';
+import { type DrainRequest, drainPace } from './lifecycle/lifecycle-input.ts';
+import type { SpeakerContext } from './speaker-context.ts';
+
+/** Milliseconds between looks at markers, ca.crt and the drain file. */
+const OBSERVE_INTERVAL = 200;
+/** Milliseconds after which a restarted speaker no longer leaves its predecessor's announcements alone. */
+const SETTLE_LIMIT = 10_000;
+
+export interface MasterLifeOptions {
+  readonly context: SpeakerContext;
+  readonly journal: Journal;
+  readonly bootstrap: BootstrapWatch;
+  /** VIPs that a predecessor left and that stay. */
+  readonly adopted: ReadonlySet<string>;
+  readonly keeper: Pick<HostKeeper, 'setBound'>;
+  readonly advertiser: Pick<Advertiser, 'advertise'>;
+  readonly clients: Pick<ClientConnections, 'count'>;
+  /** ca.crt is no longer the file that is mounted. */
+  readonly caUnlinked: () => void;
+}
+
+/** Everything that the state of the VIPs depends on, looked at in time and handed to the state machine. */
+export class MasterLife {
+  readonly #options: MasterLifeOptions;
+  readonly #bootstrap: BootstrapWatch;
+  readonly #api: ApiServerWatch;
+  readonly #lifecycle: Lifecycle;
+  readonly #timers: NodeJS.Timeout[] = [];
+  #observed: BootstrapStatus;
+  #stopping: DrainRequest | undefined;
+  #isClosed = false;
+
+  constructor(options: MasterLifeOptions, observed: BootstrapStatus) {
+    this.#options = options;
+    this.#bootstrap = options.bootstrap;
+    this.#observed = observed;
+    this.#api = this.#newApiServerWatch();
+    this.#lifecycle = this.#newLifecycle();
+  }
+
+  start(): void {
+    this.#observe();
+    this.#api.probeNow();
+    this.#timers.push(
+      setInterval(() => this.#observe(), OBSERVE_INTERVAL),
+      setTimeout(() => this.#lifecycle.settle(), SETTLE_LIMIT),
+    );
+  }
+
+  get bootstrap(): BootstrapStatus {
+    return this.#observed;
+  }
+
+  get readiness(): Readiness {
+    return this.#api.readiness;
+  }
+
+  get drainRequest(): DrainRequest | undefined {
+    const { file } = this.#options.context.config.drain;
+    return this.#stopping ?? (existsSync(file) ? 'drain file' : undefined);
+  }
+
+  views(): readonly VipView[] {
+    return this.#lifecycle.views();
+  }
+
+  /** Drains for the end of this process. Resolves when nothing is advertised any more; the VIPs are still to be unbound. */
+  async drainToStop(): Promise<void> {
+    this.#stopping = 'shutdown';
+    this.#observe();
+    const isServing = (): boolean =>
+      this.views().some(({ state }) => state !== 'absent' && state !== 'local-only');
+    while (isServing()) await new Promise((resolve) => setTimeout(resolve, OBSERVE_INTERVAL / 2));
+    this.#lifecycle.close();
+  }
+
+  /** Looks and decides no more; what is bound and advertised stays. */
+  close(): void {
+    this.#isClosed = true;
+    this.#lifecycle.close();
+    this.#api.close();
+    for (const timer of this.#timers) clearTimeout(timer);
+  }
+
+  #observe(): void {
+    if (this.#isClosed) return;
+    this.#observed = this.#bootstrap.observe();
+    if (this.#observed.isCaUnlinked) {
+      this.#options.caUnlinked();
+      return;
+    }
+    if (this.#observed.isNewProof) {
+      this.#options.journal.bootstrapProven(this.#observed.detail);
+      this.#api.probeNow();
+    }
+    this.#decide();
+  }
+
+  #decide(): void {
+    const { role, proof, detail } = this.#observed;
+    const { level, isPortClosed, detail: readinessDetail } = this.#api.readiness;
+    const isDraining = this.views().some(({ state }) => state === 'draining');
+    const { clients, context } = this.#options;
+    this.#lifecycle.update({
+      role,
+      bootstrap: proof,
+      bootstrapDetail: detail,
+      readiness: level,
+      readinessDetail,
+      isPortClosed,
+      clients: isDraining ? clients.count(context.config.vips) : undefined,
+      drain: this.drainRequest,
+    });
+  }
+
+  #newApiServerWatch(): ApiServerWatch {
+    const { context, journal } = this.#options;
+    const { config, facts } = context;
+    return new ApiServerWatch({
+      ...config.apiServer,
+      address: facts.nodeAddress,
+      port: config.vips[0]?.machinePort ?? 6443,
+      ca: () => this.#bootstrap.caPem,
+      clock: systemClock,
+      probed: (_, result) => {
+        journal.probed(result);
+        if (!this.#isClosed) this.#decide();
+      },
+    });
+  }
+
+  #newLifecycle(): Lifecycle {
+    const { context, journal, adopted, keeper, advertiser } = this.#options;
+    const { config } = context;
+    const { serverName, path, timeout } = config.apiServer;
+    return new Lifecycle({
+      vips: config.vips,
+      times: { drainTimeout: config.drain.timeout, ...drainPace },
+      clock: systemClock,
+      adopted,
+      bind: (addresses) => keeper.setBound(addresses),
+      advertise: (wanted, isSettled) => {
+        if (isSettled) advertiser.advertise(wanted, this.#observed.caKeys);
+      },
+      check: (vip) =>
+        checkVip({
+          vip,
+          serverName,
+          path,
+          timeout,
+          endpoint: config.endpoint,
+          ca: () => this.#bootstrap.caPem,
+        }),
+      hasAdvertised: (vip) => this.#bootstrap.advertised.includes(vip),
+      transition: (transition) => {
+        journal.vipMoved(transition);
+        const { vip, to } = transition;
+        if (to === 'advertised' || to === 'last-resort') this.#bootstrap.noteAdvertised(vip);
+      },
+    });
+  }
+}

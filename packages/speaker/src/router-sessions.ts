@@ -1,0 +1,54 @@
+import { linuxSockets } from '@bgp-lb/linux';
+import { BfdThread } from '@bgp-lb/protocol/node';
+import { RouterBfd } from './bfd/router-bfd.ts';
+import { Advertiser } from './bgp/advertiser.ts';
+import { sourceTowards } from './host-facts.ts';
+import type { Journal } from './journal.ts';
+import type { SpeakerContext } from './speaker-context.ts';
+
+export interface RouterSessions {
+  readonly advertiser: Advertiser;
+  readonly bfd: RouterBfd;
+}
+
+/**
+ * BGP and BFD with the routers, each told what it has to know of the other. Connects at once.
+ * @param isRestarting see `AdvertiserOptions`
+ */
+export function routerSessions(
+  context: SpeakerContext,
+  journal: Journal,
+  isRestarting: boolean,
+): RouterSessions {
+  const { config, facts, passwords, routes, program } = context;
+  const advertiser = new Advertiser({
+    config,
+    routerId: facts.routerId,
+    passwords,
+    isRestarting,
+    sourceTowards: (router) => sourceTowards(routes, router),
+    sockets: linuxSockets,
+    handlers: {
+      established: (peer) => {
+        bfd.sessionEstablished(peer.address);
+        journal.sessionEstablished(peer);
+      },
+      down: (peer, reason) => {
+        journal.sessionLost(peer, reason);
+        bfd.sessionLost(peer.address);
+      },
+      event: (peer, event) => journal.peerEvent(peer, event),
+      ignored: (router, count) => journal.routesIgnored(router, count),
+    },
+  });
+  const bfd = new RouterBfd({
+    routers: config.routers,
+    start: (handlers) => new BfdThread({ entry: program, handlers }),
+    dead: (router) => advertiser.endDead(router),
+    mayConnect: (router, isAllowed) => advertiser.mayConnect(router, isAllowed),
+    changed: (change, verdict) => journal.bfdChanged(change, verdict),
+    scheduled: (scheduling) => journal.bfdScheduled(scheduling),
+    failed: (what) => journal.bfdFailed(what),
+  });
+  return { advertiser, bfd };
+}

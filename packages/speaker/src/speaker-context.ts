@@ -1,0 +1,23 @@
+import type { Logger } from '@bgp-lb/daemon';
+import type { RouteSocket } from '@bgp-lb/linux';
+import type { SpeakerConfig } from './config/speaker-config.ts';
+import type { HostFacts } from './host-facts.ts';
+
+/** What the speaker is started with. */
+export interface SpeakerOptions {
+  readonly config: SpeakerConfig;
+  /** What the BFD thread runs. */
+  readonly program: URL;
+  readonly logger: Logger;
+  /** Ends the process; used when a file mount has to be made anew. */
+  readonly exit: (code: number) => void;
+}
+
+/** What all parts of a running speaker have in common. */
+export interface SpeakerContext extends SpeakerOptions {
+  readonly routes: RouteSocket;
+  /** TCP-MD5 passwords by router address. */
+  readonly passwords: ReadonlyMap<string, string>;
+  readonly facts: HostFacts;
+  readonly releaseLock: () => void;
+}

@@ -79,6 +79,8 @@ describe('the first master', { timeout: TIMEOUT }, () => {
     await lab.until(() => lab.isBound());
     const monitor = await lab.watchAddresses();
     await lab.turn('ready');
+    // A marker that comes before /readyz was green often enough makes it a last resort first.
+    await lab.until(({ gates }) => gates.some(({ name, pass }) => name === 'readyz' && pass));
     lab.finishKubeadm();
     expect(await routesOf(router)).toEqual([path.normal]);
     lab.master.ip('address', 'add', '10.7.7.7/32', 'dev', 'lo');

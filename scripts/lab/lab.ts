@@ -10,7 +10,6 @@ import { tmpdir } from 'node:os';
 import { loadBalancerNumber, masterNumber, maxMasters, type SubnetName, subnetAddress } from './addresses.ts';
 import { ClientHost } from './client-host.ts';
 import type { Host, HostInterface, HostPlan } from './host.ts';
-import type { InitProfile } from './kubeadm/kubeadm-config.ts';
 import {
   claimRecord,
   type LabRecord,
@@ -59,7 +58,10 @@ export interface LabOptions {
 }
 
 const defaultKubeadm: KubeadmTimes = {
-  profile: 'endpoint-from-upload-config' satisfies InitProfile,
+  profile: 'endpoint-from-upload-config',
+  joinProfile: 'local',
+  manifestCheck: 'own-files',
+  ignorePreflightErrors: [],
   phaseTime: 50,
   settleTime: 500,
   discoveryTimeout: 300_000,

@@ -38,6 +38,9 @@ export interface SpeakerStatus {
 export type KubeadmTimes = Pick<
   KubeadmConfig,
   | 'profile'
+  | 'joinProfile'
+  | 'manifestCheck'
+  | 'ignorePreflightErrors'
   | 'phaseTime'
   | 'settleTime'
   | 'discoveryTimeout'
@@ -320,8 +323,13 @@ export class MasterHost extends Host {
     return links.some(({ addr_info }) => addr_info?.some(({ local }) => local === vipAddress));
   }
 
-  /** `kubeadm reset`: API server ended, Kubernetes files removed. Markers and the speaker's state stay. */
-  async kubeadmReset(): Promise<void> {
+  /**
+   * `kubeadm reset`: all containers ended, Kubernetes files removed. Markers and the speaker's state stay. With the
+   * last member of etcd all objects go too.
+   */
+  async kubeadmReset(options: { readonly isLastMember?: boolean } = {}): Promise<void> {
+    if (options.isLastMember === true) rmSync(this.#settings.storeFolder, { recursive: true, force: true });
+    await this.speaker.kill();
     await this.#apiServer?.kill();
     await this.#etcd?.kill();
     this.#kubelet.close();

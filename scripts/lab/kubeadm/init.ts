@@ -50,14 +50,9 @@ export async function init(config: KubeadmConfig): Promise<void> {
 
 /** kubeadm's preflight refuses a machine that was not reset. */
 export function refuseLeftovers(run: PhaseRunner): void {
-  const leftover = [...Object.values(manifestNames)]
-    .map((name) => run.file(`manifests/${name}`))
-    .find((file) => existsSync(file));
-  if (leftover !== undefined) {
-    const name = leftover.slice(leftover.lastIndexOf('/') + 1);
-    throw new Error(
-      `[preflight] Some fatal errors occurred: [ERROR FileAvailable--${name}]: ${leftover} exists`,
-    );
+  for (const manifest of Object.values(manifestNames)) {
+    const file = run.file(`manifests/${manifest}`);
+    run.check(`FileAvailable--${manifest}`, existsSync(file) ? `${file} already exists` : undefined);
   }
 }
 

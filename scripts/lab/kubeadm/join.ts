@@ -1,11 +1,11 @@
 /** `kubeadm join --control-plane`, phase by phase. Until the last phase it needs another master through the endpoint. */
-import { writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { publicKeyHash } from '../cluster-pki.ts';
 import { isJsonObject, type JsonObject } from '../object-store.ts';
 import { refuseLeftovers, sharedPkiFiles, waitReady } from './init.ts';
-import { callApi, callUntil } from './kube-client.ts';
-import type { KubeadmConfig } from './kubeadm-config.ts';
+import { type ApiTarget, callApi, callUntil } from './kube-client.ts';
+import { type KubeadmConfig, manifestFolderCheck } from './kubeadm-config.ts';
 import { PhaseRunner } from './phase-runner.ts';
 
 const clusterInfoPath = '/api/v1/namespaces/kube-public/configmaps/cluster-info?timeout=10s';
@@ -13,8 +13,9 @@ const clusterInfoPath = '/api/v1/namespaces/kube-public/configmaps/cluster-info?
 /** Runs it; rejects with a PhaseError. */
 export async function join(config: KubeadmConfig): Promise<void> {
   const run = new PhaseRunner(config);
+  const isLocal = config.joinProfile === 'local';
   const ca = await run.phase('preflight', async () => {
-    refuseLeftovers(run);
+    refuseManifests(run);
     return discover(config);
   });
   await run.phase('control-plane-prepare/download-certs', () => downloadCertificates(run, ca));
@@ -24,22 +25,48 @@ export async function join(config: KubeadmConfig): Promise<void> {
     for (const pod of ['apiServer', 'controllerManager', 'scheduler'] as const) run.writeManifest(pod);
   });
   await run.phase('kubelet-start', async () => {
+    await refuseTakenName(run);
     await run.kubelet('start');
-    await run.registerNode(run.endpoint());
-    run.writeKubeletConfig();
+    if (!isLocal) await bootstrapKubelet(run, run.endpoint());
   });
-  await run.phase('control-plane-join/etcd', async () => {
-    // A member is added only to a cluster that kubeadm finds healthy, and it finds the members by the API.
-    await run.read(run.endpoint(), '/api/v1/namespaces/kube-system/configmaps/kubeadm-config');
-    run.writeManifest('etcd');
-    await run.kubelet('sync');
-  });
-  await run.phase('wait-control-plane', () => waitReady(run, run.local()));
+  await run.phase(isLocal ? 'etcd-join' : 'control-plane-join/etcd', () => joinEtcd(run));
+  if (isLocal) await run.phase('kubelet-wait-bootstrap', () => bootstrapKubelet(run, run.local()));
   await run.phase('control-plane-join/mark-control-plane', async () => {
     await sleep(config.settleTime);
     await run.markControlPlane(run.endpoint());
   });
+  if (isLocal) await run.phase('wait-control-plane', () => waitReady(run, run.local()));
   console.log('This node has joined the cluster and a new control plane instance was created');
+}
+
+function refuseManifests(run: PhaseRunner): void {
+  refuseLeftovers(run);
+  if (run.config.manifestCheck !== 'empty') return;
+  const folder = run.file('manifests');
+  const isEmpty = !existsSync(folder) || readdirSync(folder).length === 0;
+  run.check(manifestFolderCheck, isEmpty ? undefined : `${folder} is not empty`);
+}
+
+/** A Node of this name that is Ready belongs to another machine. The lab's are never Ready: the call is what matters. */
+async function refuseTakenName(run: PhaseRunner): Promise<void> {
+  await callUntil(
+    () => callApi(run.endpoint(), 'GET', `/api/v1/nodes/${run.config.nodeName}`),
+    ({ status }) => status === 200 || status === 404,
+    { timeout: run.config.controlPlaneTimeout, retryInterval: run.config.retryInterval },
+  );
+}
+
+/** The kubelet's own certificate, its Node and kubelet.conf: from the API server that the kubelet knows. */
+async function bootstrapKubelet(run: PhaseRunner, target: ApiTarget): Promise<void> {
+  await run.registerNode(target);
+  run.writeKubeletConfig();
+}
+
+async function joinEtcd(run: PhaseRunner): Promise<void> {
+  // A member is added only to a cluster that kubeadm finds healthy, and it finds the members by the API.
+  await run.read(run.endpoint(), '/api/v1/namespaces/kube-system/configmaps/kubeadm-config');
+  run.writeManifest('etcd');
+  await run.kubelet('sync');
 }
 
 /** Finds the CA by cluster-info from whoever answers, then asks again trusting only the CA whose key was pinned. */

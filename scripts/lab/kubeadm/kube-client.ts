@@ -42,6 +42,8 @@ export function callApi(
         ...(body === undefined ? {} : { headers: { 'content-type': contentType(method) } }),
       },
       (answer) => {
+        // Every answered call is in kubeadm's log, so that a test sees which phase asked whom.
+        console.log(`  ${method} ${url} ${answer.statusCode}`);
         parseAnswer(answer).then(resolve, fail);
       },
     );

@@ -6,6 +6,23 @@
  */
 export type InitProfile = 'endpoint-from-wait-control-plane' | 'endpoint-from-upload-config' | 'local-only';
 
+/**
+ * Where a joining kubelet finds the API server. `endpoint` is kubeadm's way without the feature gate
+ * ControlPlaneKubeletLocalMode: the kubelet's certificate comes through the control plane endpoint, before etcd is
+ * joined, and kubeadm ends without having asked the machine's own API server for anything. With the gate (`local`) the
+ * kubelet waits for that API server, so that etcd is joined first, and join ends by waiting for it.
+ */
+export type JoinProfile = 'endpoint' | 'local';
+
+/**
+ * What the preflight of `join` asks of the folder of manifests: kubeadm before 1.23 that it be `empty`, later ones only
+ * that none of kubeadm's own manifests be there (`own-files`).
+ */
+export type ManifestCheck = 'empty' | 'own-files';
+
+/** The name of the check of the empty folder, as `--ignore-preflight-errors` takes it. */
+export const manifestFolderCheck = 'DirAvailable--etc-kubernetes-manifests';
+
 /** The file of `--config`. All times in milliseconds. */
 export interface KubeadmConfig {
   readonly nodeName: string;
@@ -18,9 +35,13 @@ export interface KubeadmConfig {
   readonly kubernetesFolder: string;
   readonly kubeletSocket: string;
   readonly profile: InitProfile;
+  readonly joinProfile: JoinProfile;
+  readonly manifestCheck: ManifestCheck;
+  /** `--ignore-preflight-errors`: names of checks that only warn. */
+  readonly ignorePreflightErrors: readonly string[];
   /** What every phase takes at least. */
   readonly phaseTime: number;
-  /** From the API server's first green `/readyz` to the last phase of join, which takes kubeadm some 11 s. */
+  /** From etcd's start to the last call of join, which takes kubeadm some 11 s: `/readyz` is green for most of it. */
   readonly settleTime: number;
   /** How long join looks for the API server through the endpoint. */
   readonly discoveryTimeout: number;

@@ -37,6 +37,16 @@ export class PhaseRunner {
     }
   }
 
+  /** A check of the preflight: what is wrong ends the run, unless the name is one of those that are to be ignored. */
+  check(name: string, fault: string | undefined): void {
+    if (fault === undefined) return;
+    if (this.config.ignorePreflightErrors.includes(name)) {
+      console.log(`\t[WARNING ${name}]: ${fault}`);
+      return;
+    }
+    throw new Error(`[preflight] Some fatal errors occurred: [ERROR ${name}]: ${fault}`);
+  }
+
   /** The API server through the control plane endpoint; the CA is that of discovery until ca.crt is written. */
   endpoint(ca?: string): ApiTarget {
     return this.#target(this.config.endpointAddress, this.config.endpointPort, ca);

@@ -7,6 +7,8 @@ export const NFT_TABLE = 'bgp_lb_speaker';
 
 const table = { family: NFT_FAMILY, table: NFT_TABLE } as const;
 const UPLINKS = 'uplinks';
+/** NF_IP_PRI_NAT_DST less 10. */
+const MAPPING_PRIORITY = -110;
 
 interface IpFamily {
   /** Protocol name of nft's payload expression. */
@@ -33,7 +35,8 @@ export function needsMapping(vip: VipConfig): boolean {
  * the VIP come in by other interfaces and pass.
  *
  * Mapping: dnat that leaves the address alone (`redirect` would not), in prerouting for clients and in output for this
- * host itself.
+ * host itself. Before the chains of kube-proxy and of host ports (priority -100), whose rules for a port at any address of
+ * this host would take the VIP's for theirs: of several nat chains the first that translates decides.
  */
 export function tableCommands(
   vips: readonly VipConfig[],
@@ -98,8 +101,8 @@ function mappingCommands(
         },
       }),
     ),
-    chain('mapping', { type: 'nat', hook: 'prerouting', prio: -100 }),
-    chain('local_mapping', { type: 'nat', hook: 'output', prio: -100 }),
+    chain('mapping', { type: 'nat', hook: 'prerouting', prio: MAPPING_PRIORITY }),
+    chain('local_mapping', { type: 'nat', hook: 'output', prio: MAPPING_PRIORITY }),
     ...families.flatMap(({ family, members }) => {
       const machinePort = members[0]?.machinePort;
       const destination = {

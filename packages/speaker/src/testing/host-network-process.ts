@@ -1,6 +1,7 @@
 /**
  * A HostNetwork in a process of its own, so that a test can put it into a network namespace. Input: `{bound: [address]}` or
- * `{pass: 'full'}`, each answered by `{done: [VIPs on lo]}` or `{failed}`. Repairs are told as `{repaired}`.
+ * `{pass: 'full'}`, each answered by `{done: [VIPs on lo]}` or `{failed}`. `{restarted: [address]}` binds as the next speaker
+ * would, which knows nothing of this one. Repairs are told as `{repaired}`.
  */
 import { createInterface } from 'node:readline';
 import { Nftables, RouteSocket } from '@bgp-lb/linux';
@@ -14,19 +15,27 @@ function say(message: object): void {
   process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
-const network = new HostNetwork({
-  routes: new RouteSocket(),
-  nft: new Nftables(),
-  vips,
-  routers: ['10.9.0.1'],
-  nodeAddress: '10.9.0.2',
-  repaired: (object, what) => say({ repaired: `${object}: ${what}` }),
-});
+const routes = new RouteSocket();
+const nft = new Nftables();
+
+function newNetwork(): HostNetwork {
+  return new HostNetwork({
+    routes,
+    nft,
+    vips,
+    routers: ['10.9.0.1'],
+    nodeAddress: '10.9.0.2',
+    repaired: (object, what) => say({ repaired: `${object}: ${what}` }),
+  });
+}
+
+let network = newNetwork();
 
 createInterface({ input: process.stdin }).on('line', (line) => {
-  const message: { bound?: string[]; pass?: 'full' } = JSON.parse(line);
-  const run =
-    message.bound === undefined ? network.reconcile('full') : network.setBound(new Set(message.bound));
+  const message: { bound?: string[]; restarted?: string[]; pass?: 'full' } = JSON.parse(line);
+  if (message.restarted !== undefined) network = newNetwork();
+  const bound = message.bound ?? message.restarted;
+  const run = bound === undefined ? network.reconcile('full') : network.setBound(new Set(bound));
   run.then(
     () => say({ done: network.found().map(({ address }) => address), uplinks: network.uplinks }),
     (error: unknown) => say({ failed: String(error) }),

@@ -1,4 +1,12 @@
-import type { CodecContext, Family, PathSource, Prefix, Route, UpdateMessage } from '@bgp-lb/protocol';
+import type {
+  CodecContext,
+  Family,
+  PathAttributes,
+  PathSource,
+  Prefix,
+  Route,
+  UpdateMessage,
+} from '@bgp-lb/protocol';
 import {
   AdjRibIn,
   AdjRibOut,
@@ -57,6 +65,12 @@ function routesOf(family: Family): fc.Arbitrary<readonly Route[]> {
 
 type Step =
   | { readonly kind: 'set'; readonly family: Family; readonly routes: readonly Route[] }
+  | {
+      readonly kind: 'change';
+      readonly family: Family;
+      readonly routes: readonly Route[];
+      readonly gone: readonly Route[];
+    }
   | { readonly kind: 'flush' }
   | { readonly kind: 'refresh'; readonly family: Family }
   | { readonly kind: 'session'; readonly context: CodecContext };
@@ -71,7 +85,16 @@ const steps: fc.Arbitrary<readonly Step[]> = fc.array(
         routes: routesOf(family),
       }),
     })),
-    { weight: 4, arbitrary: fc.record({ kind: fc.constant('flush' as const) }) },
+    ...families.map((family) => ({
+      weight: 5,
+      arbitrary: fc.record({
+        kind: fc.constant('change' as const),
+        family: fc.constant(family),
+        routes: routesOf(family),
+        gone: routesOf(family),
+      }),
+    })),
+    { weight: 6, arbitrary: fc.record({ kind: fc.constant('flush' as const) }) },
     {
       weight: 1,
       arbitrary: fc.record({ kind: fc.constant('refresh' as const), family: fc.constantFrom(...families) }),
@@ -108,6 +131,11 @@ class SimulatedPeer {
     }
   }
 
+  /** Gives back what it holds. */
+  forget(): void {
+    this.#rib.clear();
+  }
+
   /** What it holds, with the identity of the attributes. */
   holds(): ReadonlyMap<string, unknown> {
     return new Map(
@@ -131,9 +159,25 @@ function expectedOf(
   return new Map(
     wanted.map(({ prefix, pathId = 0, attributes }) => [
       modelKey(prefix, wireId(prefix, pathId)),
-      table.intern(attributes),
+      theOne(table, attributes),
     ]),
   );
+}
+
+/** The object that stands for a set, without a reference to it. */
+function theOne(table: AttributeTable, attributes: PathAttributes): PathAttributes {
+  const interned = table.intern(attributes);
+  table.release(interned);
+  return interned;
+}
+
+/** What a step wants of the Adj-RIB-Out, where it wants anything. */
+function request(rib: AdjRibOut, step: Step): void {
+  if (step.kind === 'set') rib.set(step.family, step.routes);
+  if (step.kind === 'refresh') rib.refresh(step.family);
+  if (step.kind !== 'change') return;
+  const withdrawn = step.gone.map(({ prefix, pathId = 0 }) => ({ prefix, pathId }));
+  rib.change(step.family, step.routes, withdrawn);
 }
 
 describe('AdjRibOut', () => {
@@ -146,12 +190,13 @@ describe('AdjRibOut', () => {
         const rib = new AdjRibOut(table);
         let context = first;
         let peer = new SimulatedPeer(table, context);
+        const peers = [peer];
         for (const step of [...list, { kind: 'flush' } as const]) {
-          if (step.kind === 'set') rib.set(step.family, step.routes);
-          if (step.kind === 'refresh') rib.refresh(step.family);
+          request(rib, step);
           if (step.kind === 'session') {
             context = step.context;
             peer = new SimulatedPeer(table, context);
+            peers.push(peer);
             rib.reset();
           }
           if (step.kind !== 'flush') continue;
@@ -161,6 +206,11 @@ describe('AdjRibOut', () => {
           announced += peer.holds().size;
           unsent += rib.unsent.length;
         }
+        // Every reference is given back: nothing is left when nothing is wanted and the session is over.
+        for (const family of families) rib.set(family, []);
+        rib.reset();
+        for (const one of peers) one.forget();
+        expect(table.size).toBe(0);
       }),
       { numRuns: 400 },
     );

@@ -40,6 +40,7 @@ export type {
   PeerSettings,
 } from './peer-settings.ts';
 export type { PeerStatus, TransitionStatus } from './peer-status.ts';
+export { Reflection, type ReflectionOptions, type ReflectionRole } from './reflection.ts';
 export type { ListeningSocket, SocketOptions, Sockets } from './sockets.ts';
 export { plainSockets } from './sockets.ts';
 export { BgpSpeaker, type SpeakerHandlers, type SpeakerOptions } from './speaker.ts';

@@ -10,6 +10,7 @@ import {
   type Path,
   type PathSource,
   type RouteChange,
+  type RouterId,
   type SessionEnd,
 } from '../index.ts';
 import type { Clock } from './clock.ts';
@@ -20,7 +21,7 @@ export interface PeerPathsOptions {
   readonly name: string;
   readonly address: IpAddress;
   readonly settings: ResolvedSettings;
-  readonly local: Pick<LocalOffer, 'asn' | 'routerId'>;
+  readonly local: Pick<LocalOffer, 'asn' | 'routerId'> & { readonly clusterId: RouterId | undefined };
   readonly table: AttributeTable;
   readonly clock: Clock;
   /** The Adj-RIB-In has changed. */
@@ -157,6 +158,7 @@ export class PeerPaths {
       source,
       localAsn: local.asn,
       routerId: local.routerId,
+      ...(local.clusterId === undefined ? {} : { clusterId: local.clusterId }),
       ...(importPolicy === undefined ? {} : { importPolicy }),
       ...(maxPaths === undefined ? {} : { maxPaths }),
     });

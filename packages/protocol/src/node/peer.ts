@@ -15,6 +15,7 @@ import {
   parseIpAddress,
   type Route,
   type RouteChange,
+  type RouteId,
   type RouterId,
   type SessionEnd,
   type StateName,
@@ -47,6 +48,7 @@ export interface PeerCallbacks {
 export interface PeerContext {
   readonly asn: Asn;
   readonly routerId: RouterId;
+  readonly clusterId: RouterId | undefined;
   readonly sockets: Sockets;
   readonly clock: Clock;
   readonly random: () => number;
@@ -156,6 +158,15 @@ export class Peer {
    */
   setRoutes(family: Family, routes: readonly Route[]): void {
     this.#sender.set(family, routes);
+  }
+
+  /**
+   * Changes some of the routes that the peer is to have: takes away, then adds or replaces. What it costs depends on the
+   * change, not on how many there are.
+   * @throws RangeError for a route of another family
+   */
+  changeRoutes(family: Family, announced: readonly Route[], withdrawn: readonly RouteId[]): void {
+    this.#sender.change(family, announced, withdrawn);
   }
 
   /** Starts the session, or tries again after `stop`. */

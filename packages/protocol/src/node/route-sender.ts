@@ -6,6 +6,7 @@ import {
   type Family,
   families,
   type Route,
+  type RouteId,
   type UpdateMessage,
 } from '../index.ts';
 
@@ -47,6 +48,13 @@ export class RouteSender {
     this.#filled.add(family);
     // Also when the set is the same: the order of routes counts where ADD-PATH does not carry them all.
     this.#rib.set(family, routes);
+    this.#isChanged = true;
+    this.pump();
+  }
+
+  /** Changes some of the routes of a family. */
+  change(family: Family, announced: readonly Route[], withdrawn: readonly RouteId[]): void {
+    this.#rib.change(family, announced, withdrawn);
     this.#isChanged = true;
     this.pump();
   }

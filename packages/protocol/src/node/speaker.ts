@@ -44,6 +44,8 @@ export interface SpeakerHandlers {
 export interface SpeakerOptions {
   readonly asn: Asn;
   readonly routerId: RouterId;
+  /** CLUSTER_ID of a route reflector: paths that have passed it are not taken (RFC 4456 section 8). Default: none is looked for. */
+  readonly clusterId?: RouterId;
   /** Default `plainSockets`. */
   readonly sockets?: Sockets;
   /** Default `systemClock`. */
@@ -59,11 +61,13 @@ export interface SpeakerOptions {
 export class BgpSpeaker {
   readonly asn: Asn;
   readonly routerId: RouterId;
+  readonly #clusterId: RouterId | undefined;
   readonly #sockets: Sockets;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #handlers: SpeakerHandlers;
-  readonly #table = new AttributeTable();
+  /** The attributes of all paths and routes; for those who keep paths longer than the peers do. */
+  readonly attributeTable: AttributeTable = new AttributeTable();
   readonly #rejection: Rejection;
   readonly #listeners: ListeningSocket[] = [];
   /** By canonical address. */
@@ -78,6 +82,7 @@ export class BgpSpeaker {
   constructor(options: SpeakerOptions) {
     this.asn = options.asn;
     this.routerId = options.routerId;
+    this.#clusterId = options.clusterId;
     this.#sockets = options.sockets ?? plainSockets;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
@@ -207,10 +212,11 @@ export class BgpSpeaker {
     const context = {
       asn,
       routerId,
+      clusterId: this.#clusterId,
       sockets: this.#sockets,
       clock: this.#clock,
       random: this.#random,
-      table: this.#table,
+      table: this.attributeTable,
     };
     const handlers = this.#handlers;
     const peer: Peer = new Peer(identity, settings, context, {

@@ -8,7 +8,7 @@ import type { PathAttributes } from '../wire/path-attributes.ts';
 import type { AttributeTable } from './attribute-table.ts';
 import type { UnpackedNlri } from './update-packing.ts';
 import { packAnnouncements, packWithdrawals } from './update-packing.ts';
-import { routeKey } from './update-routes.ts';
+import { type RouteId, routeKey } from './update-routes.ts';
 
 /** A route that a peer is to have. */
 export interface Route {
@@ -34,9 +34,14 @@ interface FamilyState {
   wanted: Map<PrefixKey, HeldRoute>;
   /** What the peer has, by what names it on the wire: prefix and, with ADD-PATH, path identifier. */
   readonly sent: Map<PrefixKey, HeldRoute>;
-  unsent: readonly UnsentRoute[];
-  /** `wanted` may differ from `sent`. */
+  /** By the key in `wanted`. */
+  unsent: Map<PrefixKey, UnsentRoute>;
+  /** `wanted` may differ from `sent` in any route. */
   isDirty: boolean;
+  /** Where not in any, the routes that `wanted` may differ in, by their keys. */
+  readonly changed: Map<PrefixKey, RouteId>;
+  /** Some of `wanted`, or of what was before the last full look, have another path identifier than 0. */
+  hasPathIds: boolean;
   /** Routes that the peer has are sent again. */
   isRefreshWanted: boolean;
 }
@@ -55,8 +60,11 @@ export class AdjRibOut {
       this.#families.set(family, {
         wanted: new Map(),
         sent: new Map(),
-        unsent: [],
-        isDirty: false,
+        unsent: new Map(),
+        // Nothing of it was sent yet.
+        isDirty: true,
+        changed: new Map(),
+        hasPathIds: false,
         isRefreshWanted: false,
       });
     }
@@ -93,9 +101,26 @@ export class AdjRibOut {
     }
     for (const { attributes } of before.values()) this.#table.release(attributes);
     state.wanted = wanted;
+    state.hasPathIds ||= routes.some(({ pathId = 0 }) => pathId !== 0);
     // The order counts too: it decides which of several routes of a prefix a peer without ADD-PATH has.
     state.isDirty ||= isChanged || !isSameOrder(before, wanted);
     return isChanged;
+  }
+
+  /**
+   * Changes some of the wanted routes: withdraws, then adds or replaces. Its cost is that of the change, not of the table.
+   * @throws RangeError naming the prefix of a route of another family; nothing is changed then
+   */
+  change(family: Family, announced: readonly Route[], withdrawn: readonly RouteId[]): void {
+    const state = this.#stateOf(family);
+    const stranger = [...announced, ...withdrawn].find(({ prefix }) => prefix.family !== family);
+    if (stranger !== undefined) {
+      throw new RangeError(`route ${formatPrefix(stranger.prefix)} is not of family ${family.name}`);
+    }
+    for (const id of withdrawn) this.#want(state, id, undefined);
+    for (const route of announced) {
+      this.#want(state, { prefix: route.prefix, pathId: route.pathId ?? 0 }, this.#hold(route));
+    }
   }
 
   /**
@@ -107,8 +132,13 @@ export class AdjRibOut {
     const messages: UpdateMessage[] = [];
     for (const family of context.families) {
       const state = this.#families.get(family);
-      if (state !== undefined && (state.isDirty || state.isRefreshWanted)) {
+      if (state === undefined) continue;
+      // Which of several routes of a prefix goes out is a question of all of them.
+      const isChoice = state.hasPathIds && !context.addPathSend.includes(family);
+      if (state.isDirty || state.isRefreshWanted || (isChoice && state.changed.size > 0)) {
         messages.push(...this.#flushFamily(family, state, context));
+      } else if (state.changed.size > 0) {
+        messages.push(...this.#flushChanged(family, state, context));
       }
     }
     return messages;
@@ -124,8 +154,9 @@ export class AdjRibOut {
     for (const state of this.#families.values()) {
       for (const { attributes } of state.sent.values()) this.#table.release(attributes);
       state.sent.clear();
-      state.unsent = [];
+      state.unsent.clear();
       state.isDirty = true;
+      state.changed.clear();
       state.isRefreshWanted = false;
     }
   }
@@ -142,36 +173,77 @@ export class AdjRibOut {
 
   /** Wanted routes that the last `flush` could not send, with the reason of each (RFC 8654 section 4 has the commonest). */
   get unsent(): readonly UnsentRoute[] {
-    return [...this.#families.values()].flatMap((state) => state.unsent);
+    return [...this.#families.values()].flatMap(({ unsent }) => [...unsent.values()]);
   }
 
   #flushFamily(family: Family, state: FamilyState, context: CodecContext): readonly UpdateMessage[] {
     const hasPathIds = context.addPathSend.includes(family);
     const { target, unsent } = targetOf(state, hasPathIds);
-    const buckets = new Map<PathAttributes, Nlri[]>();
+    const changed: HeldRoute[] = [];
     for (const [key, route] of target) {
-      if (!state.isRefreshWanted && state.sent.get(key)?.attributes === route.attributes) continue;
-      const nlri = { prefix: route.prefix, pathId: hasPathIds ? route.pathId : undefined };
-      const bucket = buckets.get(route.attributes);
-      if (bucket === undefined) buckets.set(route.attributes, [nlri]);
-      else bucket.push(nlri);
+      if (state.isRefreshWanted || state.sent.get(key)?.attributes !== route.attributes) changed.push(route);
     }
-    const announcements: UpdateMessage[] = [];
-    for (const [attributes, bucket] of buckets) {
-      const packed = packAnnouncements(family, attributes, bucket, context);
-      announcements.push(...packed.messages);
-      for (const failed of packed.failed) unsent.push(takeFailed(target, failed));
+    const { messages, failed } = announcements(family, changed, context);
+    for (const { nlri, reason } of failed) {
+      const key = wireKey(nlri);
+      const route = target.get(key);
+      if (route === undefined) continue;
+      target.delete(key);
+      unsent.set(keyOf(route), unsentRoute(route, reason));
     }
     const gone = [...state.sent].filter(([key]) => !target.has(key)).map(([, route]) => route);
-    const withdrawals = gone.map(({ prefix, pathId }) => ({
-      prefix,
-      pathId: hasPathIds ? pathId : undefined,
-    }));
     this.#replaceSent(state, target);
     state.unsent = unsent;
     state.isDirty = false;
     state.isRefreshWanted = false;
-    return [...packWithdrawals(family, withdrawals, context), ...announcements];
+    state.changed.clear();
+    state.hasPathIds = [...state.wanted.values()].some(({ pathId }) => pathId !== 0);
+    return [...withdrawals(family, gone, context), ...messages];
+  }
+
+  /** As `flushFamily`, where it is known what has changed, and each wanted route has a name of its own on the wire. */
+  #flushChanged(family: Family, state: FamilyState, context: CodecContext): readonly UpdateMessage[] {
+    const changed: HeldRoute[] = [];
+    const gone: HeldRoute[] = [];
+    for (const key of state.changed.keys()) {
+      const wanted = state.wanted.get(key);
+      const sent = state.sent.get(key);
+      state.unsent.delete(key);
+      if (wanted === undefined) {
+        if (sent !== undefined) gone.push(sent);
+      } else if (sent?.attributes !== wanted.attributes) changed.push(wanted);
+    }
+    state.changed.clear();
+    const { messages, failed } = announcements(family, changed, context);
+    const reasons = new Map(failed.map(({ nlri, reason }) => [wireKey(nlri), reason]));
+    for (const route of changed) {
+      const key = keyOf(route);
+      const reason = reasons.get(key);
+      const sent = state.sent.get(key);
+      if (reason === undefined) {
+        state.sent.set(key, this.#hold(route));
+        if (sent !== undefined) this.#table.release(sent.attributes);
+      } else {
+        state.unsent.set(key, unsentRoute(route, reason));
+        if (sent !== undefined) gone.push(sent);
+      }
+    }
+    const made = withdrawals(family, gone, context);
+    for (const route of gone) {
+      state.sent.delete(keyOf(route));
+      this.#table.release(route.attributes);
+    }
+    return [...made, ...messages];
+  }
+
+  #want(state: FamilyState, id: RouteId, route: HeldRoute | undefined): void {
+    const key = routeKey(id.prefix, id.pathId);
+    const before = state.wanted.get(key);
+    if (route === undefined) state.wanted.delete(key);
+    else state.wanted.set(key, route);
+    if (before !== undefined) this.#table.release(before.attributes);
+    state.hasPathIds ||= id.pathId !== 0;
+    if (!state.isDirty) state.changed.set(key, id);
   }
 
   #replaceSent(state: FamilyState, target: ReadonlyMap<PrefixKey, HeldRoute>): void {
@@ -196,28 +268,66 @@ export class AdjRibOut {
 function targetOf(
   state: FamilyState,
   hasPathIds: boolean,
-): { target: Map<PrefixKey, HeldRoute>; unsent: UnsentRoute[] } {
-  const unsent: UnsentRoute[] = [];
+): { target: Map<PrefixKey, HeldRoute>; unsent: Map<PrefixKey, UnsentRoute> } {
+  const unsent = new Map<PrefixKey, UnsentRoute>();
   const target = new Map<PrefixKey, HeldRoute>();
   for (const [key, route] of state.wanted) {
-    const wireKey = hasPathIds ? key : prefixKey(route.prefix);
-    if (!target.has(wireKey)) {
-      target.set(wireKey, route);
+    const name = hasPathIds ? key : prefixKey(route.prefix);
+    if (!target.has(name)) {
+      target.set(name, route);
       continue;
     }
     const reason = `route ${formatPrefix(route.prefix)} is a second one for its prefix, and ADD-PATH was not negotiated`;
-    unsent.push({ route, reason });
+    unsent.set(key, { route, reason });
   }
   return { target, unsent };
 }
 
-function takeFailed(target: Map<PrefixKey, HeldRoute>, { nlri, reason }: UnpackedNlri): UnsentRoute {
-  const key = nlri.pathId === undefined ? prefixKey(nlri.prefix) : routeKey(nlri.prefix, nlri.pathId);
-  const route = target.get(key);
-  if (route === undefined)
-    throw new RangeError(`route ${formatPrefix(nlri.prefix)} was packed but is not wanted`);
-  target.delete(key);
-  return { route, reason: `route ${formatPrefix(nlri.prefix)}: ${reason}` };
+/** The UPDATEs for these routes, those of one set of attributes together. */
+function announcements(
+  family: Family,
+  routes: readonly HeldRoute[],
+  context: CodecContext,
+): { readonly messages: readonly UpdateMessage[]; readonly failed: readonly UnpackedNlri[] } {
+  const hasPathIds = context.addPathSend.includes(family);
+  const buckets = new Map<PathAttributes, Nlri[]>();
+  for (const { prefix, pathId, attributes } of routes) {
+    const nlri = { prefix, pathId: hasPathIds ? pathId : undefined };
+    const bucket = buckets.get(attributes);
+    if (bucket === undefined) buckets.set(attributes, [nlri]);
+    else bucket.push(nlri);
+  }
+  const messages: UpdateMessage[] = [];
+  const failed: UnpackedNlri[] = [];
+  for (const [attributes, bucket] of buckets) {
+    const packed = packAnnouncements(family, attributes, bucket, context);
+    messages.push(...packed.messages);
+    failed.push(...packed.failed);
+  }
+  return { messages, failed };
+}
+
+function withdrawals(
+  family: Family,
+  routes: readonly HeldRoute[],
+  context: CodecContext,
+): readonly UpdateMessage[] {
+  const hasPathIds = context.addPathSend.includes(family);
+  const nlri = routes.map(({ prefix, pathId }) => ({ prefix, pathId: hasPathIds ? pathId : undefined }));
+  return packWithdrawals(family, nlri, context);
+}
+
+function unsentRoute(route: HeldRoute, reason: string): UnsentRoute {
+  return { route, reason: `route ${formatPrefix(route.prefix)}: ${reason}` };
+}
+
+/** What names a route in the message. */
+function wireKey({ prefix, pathId }: Nlri): PrefixKey {
+  return routeKey(prefix, pathId ?? 0);
+}
+
+function keyOf({ prefix, pathId }: HeldRoute): PrefixKey {
+  return routeKey(prefix, pathId);
 }
 
 function isSameOrder(a: ReadonlyMap<PrefixKey, HeldRoute>, b: ReadonlyMap<PrefixKey, HeldRoute>): boolean {

@@ -72,6 +72,9 @@ missing_packages() {
   [ "$1" = test ] || return 0
   { [ -x /usr/lib/frr/bgpd ] && has vtysh; } || echo frr
   has bird || echo bird2
+  has gobgpd || echo gobgpd
+  has exabgp || echo exabgp
+  { has bgpctl && [ -x /usr/sbin/bgpd ]; } || echo openbgpd
 }
 
 policy=/usr/sbin/policy-rc.d

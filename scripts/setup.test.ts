@@ -52,7 +52,9 @@ describe('setup.sh', () => {
   });
 
   it('asks for the BGP peers only for the tests', async () => {
-    expect((await runWithout(['bird'], 'test')).stderr).toMatch(/missing Debian packages: (frr )?bird2 /);
+    expect((await runWithout(['bird'], 'test')).stderr).toMatch(
+      /missing Debian packages: (frr )?bird2 (gobgpd )?(exabgp )?(openbgpd )?\(/,
+    );
     expect((await runWithout(['bird'], 'demo')).stderr).not.toContain('bird2');
   });
 

@@ -26,11 +26,13 @@ const native: {
   send: NativeFunction<[number, Uint8Array, number, number]>;
   sendto: NativeFunction<[number, Uint8Array, number, number, Uint8Array, number]>;
   recv: NativeFunction<[number, Uint8Array, number, number]>;
+  recvmmsg: NativeFunction<[number, Uint8Array, number, number, null]>;
   close: NativeFunction<[number]>;
   dup3: NativeFunction<[number, number, number]>;
   socketpair: NativeFunction<[number, number, number, Uint8Array]>;
   memfdCreate: NativeFunction<[string, number]>;
   nameToIndex: NativeFunction<[string]>;
+  indexToName: (index: number, name: Uint8Array) => unknown;
   currentThread: () => number | bigint;
   setThreadPolicy: NativeFunction<[number | bigint, number, Uint8Array]>;
   setpriority: NativeFunction<[number, number, number]>;
@@ -45,11 +47,15 @@ const native: {
     'intptr_t sendto(int fd, const void *bytes, size_t length, int flags, const void *address, uint32_t size)',
   ),
   recv: libc.func('intptr_t recv(int fd, void *bytes, size_t length, int flags)'),
+  recvmmsg: libc.func(
+    'int recvmmsg(int fd, void *messages, unsigned int count, int flags, const void *timeout)',
+  ),
   close: libc.func('int close(int fd)'),
   dup3: libc.func('int dup3(int from, int to, int flags)'),
   socketpair: libc.func('int socketpair(int domain, int type, int protocol, void *pair)'),
   memfdCreate: libc.func('int memfd_create(const char *name, unsigned int flags)'),
   nameToIndex: libc.func('unsigned int if_nametoindex(const char *name)'),
+  indexToName: libc.func('void *if_indextoname(unsigned int index, void *name)'),
   currentThread: libc.func('uintptr_t pthread_self()'),
   setThreadPolicy: libc.func('int pthread_setschedparam(uintptr_t thread, int policy, const void *param)'),
   setpriority: libc.func('int setpriority(int which, unsigned int who, int value)'),
@@ -67,6 +73,10 @@ function optional(declaration: string): NativeFunction<[number]> | undefined {
 }
 
 const EINTR = 4;
+const EAGAIN = 11;
+
+/** IF_NAMESIZE, with the closing 0. */
+const interfaceNameSize = 16;
 
 /** musl's struct sched_param is longer than glibc's, which is one int. */
 const schedParamSize = 64;
@@ -141,6 +151,19 @@ export function receive(fd: number, into: Uint8Array, flags = 0): number {
   return checked('recv', () => native.recv(fd, into, into.length, flags));
 }
 
+/**
+ * recvmmsg(2) without a timeout.
+ * @param messages `count` times struct mmsghdr, filled in by the call
+ * @returns how many datagrams there were; 0 when there was none and MSG_DONTWAIT is set
+ */
+export function receiveMany(fd: number, messages: Uint8Array, count: number, flags: number): number {
+  return checked('recvmmsg', () => {
+    const result = native.recvmmsg(fd, messages, count, flags, null);
+    // Nothing waits, which is as usual as not: not worth an error with its stack.
+    return result === -1 && koffi.errno() === EAGAIN ? 0 : result;
+  });
+}
+
 /** close(2). Never throws: after an error the descriptor is gone in Linux as well. */
 export function close(fd: number): void {
   native.close(fd);
@@ -168,6 +191,13 @@ export function createMemoryFile(name: string): number {
 /** if_nametoindex(3). @returns 0 when there is no such interface. */
 export function interfaceIndex(name: string): number {
   return native.nameToIndex(name);
+}
+
+/** if_indextoname(3); undefined when there is no such interface. */
+export function interfaceName(index: number): string | undefined {
+  const name = new Uint8Array(interfaceNameSize);
+  if (native.indexToName(index, name) === null) return undefined;
+  return new TextDecoder().decode(name.subarray(0, name.indexOf(0)));
 }
 
 /** Where the octets of an array are in memory, for structures that point to them. It is the caller's to keep them alive. */

@@ -76,6 +76,37 @@ describe('UDP for BFD', () => {
     },
   );
 
+  it.each([
+    { version: 4, target: '127.0.0.1', source: '127.0.0.1' },
+    { version: 6, target: '::1', source: '::1' },
+  ] as const)('reads together what waits over IPv$version', async ({ version, target, source }) => {
+    const seen = await here.run(
+      async ({ receive, sendOnce, turn, seen: look }, { of, address }) => {
+        receive(of, 3784, true);
+        await turn();
+        const ports = new Set<number>();
+        for (let n = 0; n < 100; n += 1) ports.add(sendOnce(address, 3784, `number ${n}`));
+        // libuv alone reads 32 in a turn, and the first of these two may have no poll phase.
+        await turn();
+        await turn();
+        return look();
+      },
+      { of: version, address: target },
+    );
+    expect(seen).toEqual(Array.from({ length: 100 }, (_, n) => ({ text: `number ${n}`, from: source })));
+  });
+
+  it('tells link-local sources with their interface, also of those that it reads together', async () => {
+    const seen = await here.run(async ({ receive, sendOnce, seen: look, until, linkLocalAddress }) => {
+      const address = await until(() => linkLocalAddress('v0'), 5000);
+      receive(6, 3784, true);
+      for (let n = 0; n < 3; n += 1) sendOnce(address, 3784, String(n));
+      await until(() => look().length === 3, 5000);
+      return { address, from: look().map(({ from }) => from) };
+    });
+    expect(seen.from).toEqual([seen.address, seen.address, seen.address]);
+  });
+
   it.each(families)(
     'is heard by its own kind over IPv$version: it sends with TTL 255',
     async ({ version, here: target }) => {

@@ -4,6 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { DatagramBatch } from './datagram-batch.ts';
 import { SystemCallError } from './errno.ts';
 import { familyOf, type IpVersion, ipVersion } from './internet-address.ts';
 import { socketAddress } from './socket-address.ts';
@@ -20,8 +21,11 @@ export interface UdpReceiveOptions {
   readonly onlyTtl255: boolean;
 }
 
-/** Called for each datagram, with the address it says it comes from: `192.0.2.1`, `fe80::1%eth0`. */
-export type DatagramHandler = (payload: Uint8Array, sourceAddress: string) => void;
+/**
+ * Called for each datagram. The payload is the socket's own memory again when the call returns, and it is cut after 512
+ * octets. `source` says which address it comes from, `192.0.2.1` or `fe80::1%eth0`; it is to be asked before that too.
+ */
+export type DatagramHandler = (payload: Uint8Array, source: () => string) => void;
 
 /** Where a sender sends, and from where. */
 export interface UdpSendOptions {
@@ -62,6 +66,10 @@ export interface LinuxUdpSockets {
 
 /** The source ports of BFD (RFC 5881 section 4). */
 const sourcePorts = { first: 49_152, last: 65_535 } as const;
+/** More than any BFD Control packet: its length is one octet. */
+const payloadSize = 512;
+/** Datagrams of one recvmmsg(2). */
+const batchSize = 32;
 /** Random ports tried until one is free. */
 const portAttempts = 64;
 
@@ -107,7 +115,11 @@ export const linuxUdpSockets: LinuxUdpSockets = {
   },
 };
 
-/** Hands a bound descriptor to Node by the public way. */
+/**
+ * Hands a bound descriptor to Node by the public way. Node tells of each datagram by itself and has 64 kB ready for it;
+ * so the first one says that there are some, and those that wait behind it are read together, in a bounded number: a
+ * flood must not keep the thread from its timers.
+ */
 function receiver(
   fd: number,
   version: IpVersion,
@@ -115,10 +127,27 @@ function receiver(
   onError: (error: Error) => void,
 ): LinuxUdpReceiver {
   const node: Socket = createSocket({ type: version === 4 ? 'udp4' : 'udp6' });
-  node.on('message', (payload: Uint8Array, { address }: RemoteInfo) => onDatagram(payload, address));
+  const batch = new DatagramBatch(batchSize, payloadSize);
+  node.on('message', (payload: Uint8Array, { address }: RemoteInfo) => {
+    onDatagram(payload, () => address);
+    if (isOpen) readWaiting();
+  });
   node.on('error', onError);
   node.bind({ fd });
   let isOpen = true;
+  const readWaiting = (): void => {
+    let count: number;
+    try {
+      count = batch.receive(fd);
+    } catch (error) {
+      onError(error as Error);
+      return;
+    }
+    // A handler may close the socket: the rest has no reader then.
+    for (let index = 0; index < count && isOpen; index += 1) {
+      onDatagram(batch.payload(index), () => batch.source(index));
+    }
+  };
   return {
     close() {
       if (!isOpen) return;

@@ -1,5 +1,6 @@
 /** One end of UDP exchanges in a network namespace: our receiver and sender, and plain sockets with a chosen TTL. */
 import { createSocket } from 'node:dgram';
+import { networkInterfaces } from 'node:os';
 import { type LinuxUdpReceiver, type LinuxUdpSender, linuxUdpSockets } from '../udp-socket.ts';
 
 export { openDescriptors, thrownBy, until } from './subject.ts';
@@ -17,9 +18,22 @@ export function receive(version: 4 | 6, port: number, onlyTtl255: boolean): void
   received = [];
   receiver = linuxUdpSockets.receive(
     { version, port, onlyTtl255 },
-    (payload, from) => received.push({ text: Buffer.from(payload).toString(), from }),
+    (payload, source) => received.push({ text: Buffer.from(payload).toString(), from: source() }),
     (error) => received.push({ text: error.message, from: 'error' }),
   );
+}
+
+/** One turn of the event loop. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    setImmediate(resolve);
+  });
+}
+
+/** The link-local address of an interface with its zone, once it may be used. */
+export function linkLocalAddress(device: string): string | undefined {
+  const found = networkInterfaces()[device]?.find(({ address }) => address.startsWith('fe80:'));
+  return found === undefined ? undefined : `${found.address}%${device}`;
 }
 
 /** What has arrived. */

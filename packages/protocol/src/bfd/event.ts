@@ -9,6 +9,11 @@ export type BfdEvent =
   /** `transmitAt` may have come. Too early is harmless; late sends one packet, never several. */
   | { readonly type: 'transmit-due' }
   /**
+   * Packets of other sessions leave now: this one's leaves with them when jitter lets it, so that one look at the clock
+   * serves many sessions. Too early is harmless.
+   */
+  | { readonly type: 'transmit-shared' }
+  /**
    * `detectAt` may have come. Too early is harmless. Give it only after the packets that wait in the socket:
    * a process that stalled must not take its own stall for the peer's silence.
    */

@@ -55,6 +55,20 @@ describe('the transmit interval', () => {
     expect(machine.untilTransmit).toBeCloseTo(50 * part, 3);
   });
 
+  it.each([3, 1])('with multiplier %i may be cut by a quarter for company, and by no more', (detectMult) => {
+    const machine = new Machine({ ...fast, detectMult }).up();
+    machine.wait(50).transmit().wait(37.4);
+    expect(machine.handle({ type: 'transmit-shared' }).sent).toEqual([]);
+    machine.wait(0.1).handle({ type: 'transmit-shared' });
+    expect(machine.sent).toMatchObject([{ state: 'Up' }]);
+    expect(machine.untilTransmit).toBeCloseTo(detectMult === 1 ? 45 : 50, 3);
+  });
+
+  it('is not cut for company where the peer wants no packets', () => {
+    const machine = new Machine().up({ requiredMinRx: 0 }).wait(5000);
+    expect(machine.handle({ type: 'transmit-shared' }).sent).toEqual([]);
+  });
+
   it('has no burst after a stall: one packet, then a whole interval', () => {
     const machine = new Machine().up().wait(1000).transmit();
     expect(machine.sent).toHaveLength(1);

@@ -66,6 +66,9 @@ export interface BfdSession {
 /** The least Desired Min TX Interval outside Up in microseconds (RFC 5880 section 6.8.3). */
 export const slowInterval = 1_000_000;
 
+/** The least part of the interval between two packets that jitter leaves (RFC 5880 section 6.8.7). */
+export const leastJitterFactor = 0.75;
+
 /** The initial values of RFC 5880 section 6.8.1. */
 export const unknownRemote: BfdRemote = {
   discriminator: 0,
@@ -148,6 +151,16 @@ export function bfdTransmitAt(session: BfdSession): number | undefined {
   if (!sendsPeriodically(session)) return undefined;
   if (session.sent === undefined) return session.since;
   return session.sent.at + bfdTransmitInterval(session) * session.sent.factor;
+}
+
+/**
+ * From when on the next periodic packet may leave (monotonic ms): jitter takes a quarter off the interval at most,
+ * whatever the multiplier (RFC 5880 section 6.8.7).
+ */
+export function bfdTransmitFrom(session: BfdSession): number | undefined {
+  if (!sendsPeriodically(session)) return undefined;
+  if (session.sent === undefined) return session.since;
+  return session.sent.at + bfdTransmitInterval(session) * leastJitterFactor;
 }
 
 /** When the peer has been silent for a Detection Time, in monotonic ms. */

@@ -7,6 +7,7 @@ import {
   type BfdSettings,
   bfdDetectAt,
   bfdTransmitAt,
+  bfdTransmitFrom,
   isRemoteDemandActive,
   unknownRemote,
 } from './session.ts';
@@ -48,6 +49,8 @@ function react(
       return receive(session, event.packet, now, random, actions);
     case 'transmit-due':
       return isPast(bfdTransmitAt(session), now) ? sendPeriodic(session, now, random, actions) : session;
+    case 'transmit-shared':
+      return isPast(bfdTransmitFrom(session), now) ? sendPeriodic(session, now, random, actions) : session;
     case 'detection-due':
       return isPast(bfdDetectAt(session), now) ? forgetPeer(session, now, random, actions) : session;
     case 'admin-down': {

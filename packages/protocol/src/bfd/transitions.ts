@@ -1,7 +1,13 @@
 /** What several events of a session have in common: sending, changing state, taking intervals into use. */
 import type { BfdControlPacket, BfdState } from './control-packet.ts';
 import type { BfdAction, BfdReason } from './event.ts';
-import { type BfdInterval, type BfdSession, sendsPeriodically, slowInterval } from './session.ts';
+import {
+  type BfdInterval,
+  type BfdSession,
+  leastJitterFactor,
+  sendsPeriodically,
+  slowInterval,
+} from './session.ts';
 
 /** The packet that a session sends now (RFC 5880 section 6.8.7). */
 export function controlPacket(
@@ -39,7 +45,8 @@ export function sendPeriodic(
 ): BfdSession {
   const poll = session.poll === 'wanted' || session.poll === 'sent';
   actions.push({ type: 'send', packet: controlPacket(session, { poll, final: false }) });
-  const factor = session.settings.detectMult === 1 ? 0.9 - 0.15 * random : 1 - 0.25 * random;
+  const most = session.settings.detectMult === 1 ? 0.9 : 1;
+  const factor = most - (most - leastJitterFactor) * random;
   return { ...session, poll: poll ? 'sent' : session.poll, sent: { at: now, factor } };
 }
 

@@ -3,8 +3,9 @@ import { type BfdControlPacket, formatIpAddress, parseIpAddress } from '../index
 import { threadClock } from './bfd-clock.ts';
 import { type BfdPath, BfdReceivers } from './bfd-receivers.ts';
 import { BfdSessionDriver } from './bfd-session-driver.ts';
-import type { BfdSockets } from './bfd-sockets.ts';
+import type { BfdDatagramSource, BfdSockets } from './bfd-sockets.ts';
 import type { BfdSessionOptions, BfdStateChange, BfdStatus, BfdTiming } from './bfd-status.ts';
+import { BfdTimer } from './bfd-timer.ts';
 import type { Clock } from './clock.ts';
 
 /** What the owner of an engine hears. Called synchronously: throw nothing. */
@@ -43,6 +44,7 @@ interface Leaving {
 export class BfdEngine {
   readonly #options: Required<BfdEngineOptions>;
   readonly #receivers: BfdReceivers;
+  readonly #timer: BfdTimer;
   readonly #byId = new Map<string, BfdSessionDriver>();
   readonly #byDiscriminator = new Map<number, BfdSessionDriver>();
   readonly #byPeer = new Map<string, BfdSessionDriver>();
@@ -56,6 +58,7 @@ export class BfdEngine {
       discriminator: () => randomInt(1, 0x1_0000_0000),
       ...options,
     };
+    this.#timer = new BfdTimer(this.#options.clock, this.#options.random);
     this.#receivers = new BfdReceivers(options.sockets, this.#options.clock, (packet, source, path) =>
       this.#deliver(packet, source, path),
     );
@@ -89,6 +92,7 @@ export class BfdEngine {
     this.#byPeer.set(peer, driver);
     this.#openReceivers();
     driver.start();
+    this.#timer.add(driver);
   }
 
   /**
@@ -145,11 +149,12 @@ export class BfdEngine {
   }
 
   #driver(options: BfdSessionOptions): BfdSessionDriver {
-    const { sockets, clock, random, handlers } = this.#options;
+    const { sockets, clock, handlers } = this.#options;
     return new BfdSessionDriver(options, this.#newDiscriminator(), {
       sockets,
       clock,
-      random,
+      random: () => this.#timer.random(),
+      expectAt: (at) => this.#timer.expectAt(at),
       changed: (change) => handlers.changed(change),
       afterReading: (proceed) => this.#receivers.afterReading(proceed),
     });
@@ -163,10 +168,10 @@ export class BfdEngine {
   }
 
   /** RFC 5880 section 6.8.6: by Your Discriminator, or by the neighbour where it is 0. */
-  #deliver(packet: BfdControlPacket, sourceAddress: string, path: BfdPath): boolean {
+  #deliver(packet: BfdControlPacket, source: BfdDatagramSource, path: BfdPath): boolean {
     const driver =
       packet.yourDiscriminator === 0
-        ? this.#byPeer.get(peerKey(sourceAddress, path))
+        ? this.#byPeer.get(peerKey(source(), path))
         : this.#byDiscriminator.get(packet.yourDiscriminator);
     // Only single hop packets had their TTL checked: none of the others may speak to a single hop session.
     if (driver === undefined || (driver.options.multihop === true) !== path.multihop) return false;
@@ -179,6 +184,7 @@ export class BfdEngine {
     this.#leaving.get(driver)?.cancel();
     if (!this.#leaving.delete(driver)) return;
     driver.close();
+    this.#timer.delete(driver);
     this.#byId.delete(driver.options.id);
     this.#byDiscriminator.delete(driver.discriminator);
     this.#byPeer.delete(peerKey(driver.options.remoteAddress, pathOf(driver.options)));

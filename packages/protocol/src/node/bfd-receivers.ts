@@ -5,7 +5,7 @@ import {
   decodeBfdControlPacket,
 } from '../index.ts';
 import { bfdPort } from './bfd-session-driver.ts';
-import type { BfdReceiver, BfdSockets } from './bfd-sockets.ts';
+import type { BfdDatagramSource, BfdReceiver, BfdSockets } from './bfd-sockets.ts';
 import type { BfdReceiveStatus } from './bfd-status.ts';
 import type { Clock } from './clock.ts';
 
@@ -33,7 +33,7 @@ export class BfdReceivers {
   readonly #sockets: BfdSockets;
   readonly #clock: Clock;
   /** Gives the packet to its session; `false` when there is none. */
-  readonly #deliver: (packet: BfdControlPacket, sourceAddress: string, path: BfdPath) => boolean;
+  readonly #deliver: (packet: BfdControlPacket, source: BfdDatagramSource, path: BfdPath) => boolean;
   readonly #entries = new Map<string, Entry>();
   readonly #discarded = new Map<BfdDiscardReason, number>();
   /** Datagrams so far; only compared. */
@@ -43,7 +43,7 @@ export class BfdReceivers {
   constructor(
     sockets: BfdSockets,
     clock: Clock,
-    deliver: (packet: BfdControlPacket, sourceAddress: string, path: BfdPath) => boolean,
+    deliver: (packet: BfdControlPacket, source: BfdDatagramSource, path: BfdPath) => boolean,
   ) {
     this.#sockets = sockets;
     this.#clock = clock;
@@ -110,7 +110,7 @@ export class BfdReceivers {
     try {
       entry.receiver = this.#sockets.receive(
         { version, port, onlyTtl255: !multihop },
-        (payload, sourceAddress) => this.#take(payload, sourceAddress, entry.path),
+        (payload, source) => this.#take(payload, source, entry.path),
         failed,
       );
       entry.error = undefined;
@@ -119,11 +119,11 @@ export class BfdReceivers {
     }
   }
 
-  #take(payload: Uint8Array, sourceAddress: string, path: BfdPath): void {
+  #take(payload: Uint8Array, source: BfdDatagramSource, path: BfdPath): void {
     this.#datagrams += 1;
     const packet = decodeBfdControlPacket(payload);
     if (typeof packet === 'string') this.#discard(packet);
-    else if (!this.#deliver(packet, sourceAddress, path)) this.#discard('no-session');
+    else if (!this.#deliver(packet, source, path)) this.#discard('no-session');
   }
 
   #discard(reason: BfdDiscardReason): void {

@@ -26,6 +26,8 @@ export interface BfdSessionContext {
   /** In [0, 1). */
   readonly random: () => number;
   readonly changed: (change: BfdStateChange) => void;
+  /** The deadline of a session, `wakeAt`, may have come closer. */
+  readonly expectAt: (at: number) => void;
   /** Calls back when the packets that waited in the sockets have been read. */
   readonly afterReading: (proceed: () => void) => void;
 }
@@ -42,16 +44,13 @@ function settingsOf({ transmitInterval, receiveInterval, detectMultiplier }: Bfd
   };
 }
 
-/** Runs one session: its timer, its sending socket and its counters. */
+/** Runs one session: its deadlines, its sending socket and its counters. */
 export class BfdSessionDriver {
   readonly options: BfdSessionOptions;
   readonly discriminator: number;
   readonly #context: BfdSessionContext;
   #session: BfdSession;
   #sender: BfdSender | undefined;
-  #cancelTimer: () => void = () => undefined;
-  /** When the timer will call; `undefined` when none is pending. */
-  #armedFor: number | undefined;
   #isCheckingSilence = false;
   #isClosed = false;
   #timerDelay = 0;
@@ -85,6 +84,31 @@ export class BfdSessionDriver {
     this.#handle({ type: 'transmit-due' });
   }
 
+  /** When `wake` has something to do, in monotonic ms: a packet is due, or the peer has been silent for too long. */
+  get wakeAt(): number {
+    const detectAt = this.#isCheckingSilence ? undefined : bfdDetectAt(this.#session);
+    return Math.min(bfdTransmitAt(this.#session) ?? Infinity, detectAt ?? Infinity);
+  }
+
+  /** `wakeAt` may have come. */
+  wake(now: number): void {
+    const detectAt = bfdDetectAt(this.#session);
+    if (detectAt !== undefined && now >= detectAt && !this.#isCheckingSilence)
+      this.#checkSilence(now - detectAt);
+    // Ours first: the peer has a timer too.
+    this.#handle({ type: 'transmit-due' });
+  }
+
+  /** Packets of other sessions leave now. */
+  sendAlong(): void {
+    this.#handle({ type: 'transmit-shared' });
+  }
+
+  /** Packets that left, and those that could not. */
+  get attempts(): number {
+    return this.#counters.sent + this.#counters.sendErrors;
+  }
+
   receive(packet: BfdControlPacket): void {
     this.#counters.received += 1;
     this.#handle({ type: 'packet', packet });
@@ -103,7 +127,6 @@ export class BfdSessionDriver {
 
   close(): void {
     this.#isClosed = true;
-    this.#cancelTimer();
     this.#sender?.close();
     this.#sender = undefined;
   }
@@ -136,7 +159,7 @@ export class BfdSessionDriver {
     const step = bfdStep(before, event, now, random());
     this.#session = step.session;
     for (const action of step.actions) this.#act(action, before, now);
-    this.#arm();
+    this.#context.expectAt(this.wakeAt);
   }
 
   #act(action: BfdAction, before: BfdSession, now: number): void {
@@ -198,29 +221,6 @@ export class BfdSessionDriver {
       ...(localAddress === undefined ? {} : { localAddress }),
       ...(device === undefined ? {} : { device }),
     });
-  }
-
-  /** One timer for both deadlines. One that moved away is left to fire early, which costs less than a new timer per packet. */
-  #arm(): void {
-    const detectAt = this.#isCheckingSilence ? undefined : bfdDetectAt(this.#session);
-    const wakeAt = Math.min(bfdTransmitAt(this.#session) ?? Infinity, detectAt ?? Infinity);
-    if (wakeAt === Infinity || (this.#armedFor !== undefined && this.#armedFor <= wakeAt)) return;
-    this.#cancelTimer();
-    this.#armedFor = wakeAt;
-    const { clock } = this.#context;
-    this.#cancelTimer = clock.after(wakeAt - clock.now(), () => {
-      this.#armedFor = undefined;
-      this.#wake();
-    });
-  }
-
-  #wake(): void {
-    const now = this.#context.clock.now();
-    const detectAt = bfdDetectAt(this.#session);
-    if (detectAt !== undefined && now >= detectAt && !this.#isCheckingSilence)
-      this.#checkSilence(now - detectAt);
-    // Ours first: the peer has a timer too.
-    this.#handle({ type: 'transmit-due' });
   }
 
   /** Node runs timers before it polls: after a stall of ours the packets of the peer still wait in the socket. */

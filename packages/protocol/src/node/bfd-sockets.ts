@@ -18,6 +18,9 @@ export interface BfdSendOptions {
   readonly device?: string;
 }
 
+/** The address a datagram says it comes from: `192.0.2.1`, `fe80::1%eth0`. To be asked before the call with it returns. */
+export type BfdDatagramSource = () => string;
+
 export interface BfdReceiver {
   close(): void;
 }
@@ -30,11 +33,11 @@ export interface BfdSender {
   close(): void;
 }
 
-/** Both calls throw when the socket cannot be had. */
+/** Both calls throw when the socket cannot be had. The payload of a datagram is the socket's again when the call returns. */
 export interface BfdSockets {
   receive(
     options: BfdReceiveOptions,
-    onDatagram: (payload: Uint8Array, sourceAddress: string) => void,
+    onDatagram: (payload: Uint8Array, source: BfdDatagramSource) => void,
     onError: (error: Error) => void,
   ): BfdReceiver;
   open(options: BfdSendOptions): BfdSender;

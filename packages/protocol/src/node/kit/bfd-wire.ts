@@ -2,7 +2,7 @@
 import type { BfdControlPacket } from '../../index.ts';
 import { decodeBfdControlPacket, encodeBfdControlPacket } from '../../index.ts';
 import { BfdEngine } from '../bfd-engine.ts';
-import type { BfdSockets } from '../bfd-sockets.ts';
+import type { BfdDatagramSource, BfdSockets } from '../bfd-sockets.ts';
 import type { BfdSessionOptions, BfdSessionStatus, BfdStateChange } from '../bfd-status.ts';
 import type { Clock } from '../clock.ts';
 import { ManualClock } from './manual-clock.ts';
@@ -17,7 +17,7 @@ interface Datagram {
 interface Receiver {
   readonly version: 4 | 6;
   readonly port: number;
-  readonly onDatagram: (payload: Uint8Array, sourceAddress: string) => void;
+  readonly onDatagram: (payload: Uint8Array, source: BfdDatagramSource) => void;
 }
 
 /** As many datagrams as libuv reads from a socket in one turn of the event loop. */
@@ -104,7 +104,7 @@ export class BfdWire {
     for (const { from, to, port, payload } of this.#waiting.splice(0, limit)) {
       for (const receiver of this.#receivers.get(to) ?? []) {
         if (receiver.port === port && receiver.version === (to.includes(':') ? 6 : 4)) {
-          receiver.onDatagram(payload, from);
+          receiver.onDatagram(payload, () => from);
         }
       }
     }
@@ -122,14 +122,18 @@ export class BfdHost {
   constructor(
     wire: BfdWire,
     address: string,
-    options: { refuse?: (call: 'receive' | 'open') => Error | undefined; discriminator?: () => number } = {},
+    options: {
+      refuse?: (call: 'receive' | 'open') => Error | undefined;
+      discriminator?: () => number;
+      random?: () => number;
+    } = {},
   ) {
     this.address = address;
     this.#wire = wire;
     this.engine = new BfdEngine({
       sockets: wire.sockets(address, options.refuse),
       clock: wire.engineClock,
-      random: () => 0.5,
+      random: options.random ?? (() => 0.5),
       handlers: {
         changed: (change) => this.changes.push(change),
         removed: (id) => this.removed.push(id),

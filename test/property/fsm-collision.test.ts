@@ -48,6 +48,7 @@ class World {
         addPathSend: [],
         addPathReceive: [],
         extendedMessage: false,
+    enhancedRouteRefresh: false,
         gracefulRestart: undefined,
       });
     this.#opens = [open(0), open(1)];

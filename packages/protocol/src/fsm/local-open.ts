@@ -16,6 +16,8 @@ export interface LocalOffer {
   readonly addPathReceive: readonly Family[];
   /** Messages of up to 65535 octets (RFC 8654). */
   readonly extendedMessage: boolean;
+  /** Mark the beginning and the end of a route refresh (RFC 7313). */
+  readonly enhancedRouteRefresh: boolean;
   /** `undefined`: the capability is not sent. `families` are those whose forwarding state is kept over our restart. */
   readonly gracefulRestart:
     | { readonly restarting: boolean; readonly restartTime: number; readonly families: readonly Family[] }
@@ -42,6 +44,7 @@ function capabilitiesOf(offer: LocalOffer): readonly Capability[] {
     safi,
   }));
   capabilities.push({ name: 'route-refresh' }, { name: 'four-octet-as', asn: offer.asn });
+  if (offer.enhancedRouteRefresh) capabilities.push({ name: 'enhanced-route-refresh' });
   if (offer.extendedMessage) capabilities.push({ name: 'extended-message' });
   const addPath = offer.families.flatMap((family) => {
     const receive = offer.addPathReceive.includes(family);

@@ -85,6 +85,7 @@ export function negotiate(local: OpenMessage, remote: OpenMessage, expected: Exp
       families,
       addPathReceive: addPathFamilies(local, remote, families),
       addPathSend: addPathFamilies(remote, local, families),
+      enhancedRouteRefresh: both(local, remote, 'enhanced-route-refresh'),
     },
     holdTime,
     keepaliveTime: holdTime / 3,

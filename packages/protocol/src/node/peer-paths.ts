@@ -2,13 +2,16 @@ import {
   AdjRibIn,
   type AttributeTable,
   type DecodedUpdate,
+  endOfRib,
   type Family,
   type IpAddress,
+  ipv4Unicast,
   isEndOfRib,
   type LocalOffer,
   type Negotiated,
   type Path,
   type PathSource,
+  RefreshTracker,
   type RouteChange,
   type RouterId,
   type SessionEnd,
@@ -42,6 +45,8 @@ export class PeerPaths {
   #families: readonly Family[] = [];
   #restart: Negotiated['gracefulRestart'];
   #cancelStale: () => void = () => undefined;
+  readonly #refresh = new RefreshTracker();
+  #cancelRefresh: () => void = () => undefined;
 
   constructor(options: PeerPathsOptions) {
     this.#options = options;
@@ -91,8 +96,34 @@ export class PeerPaths {
       this.#options.endOfRib(family);
       return;
     }
+    this.#refresh.note(update);
     const change = rib.apply(update, this.#options.clock.now());
     this.#report(change);
+  }
+
+  /** BoRR (RFC 7313 section 4.2). Without an EoRR within the stale time there was none. */
+  beginRefresh(family: Family): void {
+    const rib = this.#rib;
+    if (rib === undefined || !this.#families.includes(family)) return;
+    this.#refresh.begin(family, rib.paths());
+    this.#cancelRefresh();
+    this.#cancelRefresh = this.#options.clock.after(this.#options.settings.staleTime * 1000, () =>
+      this.#refresh.clear(),
+    );
+  }
+
+  /** EoRR: what was not sent again since the BoRR is gone (RFC 7313 section 4.2). */
+  endRefresh(family: Family): void {
+    const nlri = this.#refresh.end(family);
+    const rib = this.#rib;
+    if (rib === undefined || nlri.length === 0) return;
+    const withdrawal: DecodedUpdate = {
+      ...endOfRib(family),
+      ...(family === ipv4Unicast ? { withdrawn: nlri } : { mpUnreach: { family, nlri } }),
+      faults: [],
+      treatAsWithdraw: false,
+    };
+    this.#report(rib.apply(withdrawal, this.#options.clock.now()));
   }
 
   /**
@@ -104,6 +135,7 @@ export class PeerPaths {
     if (rib === undefined) return { kept: false, report: () => undefined };
     const families = this.#keptFamilies(end);
     this.#cancelStale();
+    this.#endRefreshes();
     // "To deal with possible consecutive restarts, a route (from the peer) previously marked as stale MUST be deleted."
     const changes = [rib.sweepStale()];
     for (const family of new Set([...rib.paths()].map(({ prefix }) => prefix.family))) {
@@ -127,6 +159,7 @@ export class PeerPaths {
   /** Gives back the attributes that the Adj-RIB-In holds. */
   dispose(): void {
     this.#cancelStale();
+    this.#endRefreshes();
     this.#rib?.clear();
     this.#hasStale = false;
   }
@@ -204,6 +237,11 @@ export class PeerPaths {
       this.#options.event({ type: 'stale-paths-removed', count: change.withdrawn.length, reason });
     }
     this.#report(change);
+  }
+
+  #endRefreshes(): void {
+    this.#cancelRefresh();
+    this.#refresh.clear();
   }
 
   #countStale(): number {

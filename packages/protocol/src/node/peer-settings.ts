@@ -29,6 +29,8 @@ export interface PeerSettings {
   readonly addPathReceive?: readonly Family[];
   /** Offer messages of up to 65535 octets (RFC 8654). Default true. */
   readonly extendedMessage?: boolean;
+  /** Offer to mark the beginning and the end of a route refresh (RFC 7313). Default true. */
+  readonly enhancedRouteRefresh?: boolean;
   /** Default: the capability is not sent. */
   readonly gracefulRestart?: GracefulRestartSettings;
   /**
@@ -76,6 +78,7 @@ export interface ResolvedSettings {
   readonly addPathSend: readonly Family[];
   readonly addPathReceive: readonly Family[];
   readonly extendedMessage: boolean;
+  readonly enhancedRouteRefresh: boolean;
   readonly gracefulRestart: GracefulRestartSettings | undefined;
   readonly retainPaths: 'negotiated' | 'always';
   readonly staleTime: number;
@@ -99,6 +102,7 @@ export function resolveSettings(name: string, settings: PeerSettings): ResolvedS
     addPathSend: settings.addPathSend ?? [],
     addPathReceive: settings.addPathReceive ?? [],
     extendedMessage: settings.extendedMessage ?? true,
+    enhancedRouteRefresh: settings.enhancedRouteRefresh ?? true,
     gracefulRestart: settings.gracefulRestart,
     retainPaths: settings.retainPaths ?? 'negotiated',
     staleTime: settings.staleTime ?? 120,
@@ -136,7 +140,8 @@ export function offerOf(
   local: Pick<LocalOffer, 'asn' | 'routerId'>,
   restarting: boolean,
 ): LocalOffer {
-  const { holdTime, families, addPathSend, addPathReceive, extendedMessage, gracefulRestart } = settings;
+  const { holdTime, families, addPathSend, addPathReceive, extendedMessage, enhancedRouteRefresh } = settings;
+  const { gracefulRestart } = settings;
   return {
     ...local,
     holdTime,
@@ -144,6 +149,7 @@ export function offerOf(
     addPathSend,
     addPathReceive,
     extendedMessage,
+    enhancedRouteRefresh,
     gracefulRestart: gracefulRestart && {
       restarting,
       restartTime: gracefulRestart.restartTime,

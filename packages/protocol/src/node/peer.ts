@@ -16,6 +16,7 @@ import {
   type Route,
   type RouteChange,
   type RouteId,
+  RouteRefreshSubtype,
   type RouterId,
   type SessionEnd,
   type StateName,
@@ -309,14 +310,21 @@ export class Peer {
         update: (update) => this.#paths.update(update),
         refresh: ({ afi, safi, subtype }) => {
           const family = familyOf(afi, safi);
-          // Subtypes other than the request belong to RFC 7313, which we do not offer.
-          if (family !== undefined && subtype === 0) this.#sender.refresh(family);
+          if (family !== undefined) this.#refresh(family, subtype);
         },
         drained: () => this.#sender.pump(),
         event: (event) => this.#event(event),
         settled: () => this.#settled(),
       },
     });
+  }
+
+  #refresh(family: Family, subtype: number): void {
+    // RFC 7313 section 3.2: "If any other value is received ... it MUST ignore the received ROUTE-REFRESH message."
+    if (subtype === RouteRefreshSubtype.Request) this.#sender.refresh(family);
+    if (this.#session.negotiated?.enhancedRouteRefresh !== true) return;
+    if (subtype === RouteRefreshSubtype.Beginning) this.#paths.beginRefresh(family);
+    if (subtype === RouteRefreshSubtype.End) this.#paths.endRefresh(family);
   }
 
   #established(negotiated: Negotiated): void {

@@ -7,6 +7,8 @@ import {
   families,
   type Route,
   type RouteId,
+  type RouteRefreshMessage,
+  RouteRefreshSubtype,
   type UpdateMessage,
 } from '../index.ts';
 
@@ -14,7 +16,7 @@ import {
 export interface UpdateSink {
   readonly isBlocked: boolean;
   batch(write: () => void): void;
-  send(update: UpdateMessage): void;
+  send(message: UpdateMessage | RouteRefreshMessage): void;
 }
 
 /**
@@ -25,9 +27,11 @@ export class RouteSender {
   readonly #rib: AdjRibOut;
   readonly #sink: UpdateSink;
   /** UPDATEs that the Adj-RIB-Out counts as sent and that wait for room in the socket. */
-  #waiting: readonly UpdateMessage[] = [];
+  #waiting: readonly (UpdateMessage | RouteRefreshMessage)[] = [];
   #next = 0;
   #context: CodecContext | undefined;
+  /** Families that the peer wants again. */
+  readonly #refreshDue = new Set<Family>();
   #isChanged = false;
   readonly #filled = new Set<Family>();
   readonly #endOfRibDue = new Set<Family>();
@@ -63,6 +67,7 @@ export class RouteSender {
     this.#rib.reset();
     this.#context = context;
     this.#waiting = [];
+    this.#refreshDue.clear();
     this.#isChanged = true;
     for (const family of context.families) this.#endOfRibDue.add(family);
     this.pump();
@@ -81,11 +86,10 @@ export class RouteSender {
     this.#rib.reset();
   }
 
-  /** The peer wants everything again (RFC 2918 section 4). */
+  /** The peer wants everything of a family again (RFC 2918 section 4). What it asks for while it is being sent is sent once more. */
   refresh(family: Family): void {
     if (this.#context?.families.includes(family) !== true) return;
-    this.#rib.refresh(family);
-    this.#isChanged = true;
+    this.#refreshDue.add(family);
     this.pump();
   }
 
@@ -100,26 +104,53 @@ export class RouteSender {
     const context = this.#context;
     if (context === undefined) return;
     this.#sink.batch(() => {
-      while (this.#refill(context)) {
-        for (; this.#next < this.#waiting.length; this.#next += 1) {
-          if (this.#sink.isBlocked) return;
-          const update = this.#waiting[this.#next];
-          if (update !== undefined) this.#sink.send(update);
-        }
-      }
-      this.#sayEndOfRib();
+      while (this.#writeWaiting() && this.#refill(context));
     });
   }
 
-  /** Asks the Adj-RIB-Out when nothing waits; true when there is something to send. */
-  #refill(context: CodecContext): boolean {
-    if (this.#next < this.#waiting.length) return true;
+  /** @returns false when the socket takes no more */
+  #writeWaiting(): boolean {
+    for (; this.#next < this.#waiting.length; this.#next += 1) {
+      if (this.#sink.isBlocked) return false;
+      const message = this.#waiting[this.#next];
+      if (message !== undefined) this.#sink.send(message);
+    }
     this.#waiting = [];
     this.#next = 0;
-    if (!this.#isChanged) return false;
-    this.#isChanged = false;
-    this.#waiting = this.#rib.flush(context);
-    return this.#waiting.length > 0;
+    return true;
+  }
+
+  /** Asks what is next when nothing waits; false when there is nothing. */
+  #refill(context: CodecContext): boolean {
+    if (this.#isChanged) {
+      this.#isChanged = false;
+      this.#waiting = this.#rib.flush(context);
+      return true;
+    }
+    this.#sayEndOfRib();
+    for (const family of this.#refreshDue) {
+      // RFC 7313 section 4.1: what comes before the first End-of-RIB is no refresh.
+      if (this.#endOfRibDue.has(family)) continue;
+      this.#refreshDue.delete(family);
+      this.#waiting = this.#refreshOf(family, context);
+      return true;
+    }
+    return false;
+  }
+
+  /** All routes of the family, between BoRR and EoRR where the peer understands them (RFC 7313 section 4.1). */
+  #refreshOf(family: Family, context: CodecContext): readonly (UpdateMessage | RouteRefreshMessage)[] {
+    this.#rib.refresh(family);
+    const updates = this.#rib.flush(context);
+    if (context.enhancedRouteRefresh !== true) return updates;
+    const { Beginning, End } = RouteRefreshSubtype;
+    const mark = (subtype: number): RouteRefreshMessage => ({
+      type: 'ROUTE-REFRESH',
+      afi: family.afi,
+      safi: family.safi,
+      subtype,
+    });
+    return [mark(Beginning), ...updates, mark(End)];
   }
 
   #sayEndOfRib(): void {

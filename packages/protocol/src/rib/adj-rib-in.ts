@@ -133,8 +133,8 @@ export class AdjRibIn {
   }
 
   /**
-   * Marks the paths of a family, or all, as stale: the peer restarts (RFC 4724 section 4.2) or begins a refresh
-   * (RFC 7313 section 4). When a session is lost while paths are stale from the loss before, call `sweepStale` first.
+   * Marks the paths of a family, or all, as stale: the peer restarts (RFC 4724 section 4.2). When a session is lost while
+   * paths are stale from the loss before, call `sweepStale` first.
    */
   markStale(family?: Family): void {
     for (const paths of this.#paths.values()) {

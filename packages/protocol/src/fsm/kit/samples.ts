@@ -29,6 +29,7 @@ function openOf(offer: Pick<LocalOffer, 'asn' | 'routerId'> & Partial<LocalOffer
     addPathSend: [],
     addPathReceive: [],
     extendedMessage: false,
+    enhancedRouteRefresh: false,
     gracefulRestart: undefined,
     ...offer,
   });

@@ -42,7 +42,8 @@ export class NamespaceProcess<Subject> {
   static async start<Subject>(launcher: readonly string[], module: URL): Promise<NamespaceProcess<Subject>> {
     const [program = '', ...argv] = launcher;
     const main = fileURLToPath(new URL('./namespace-process-main.ts', import.meta.url));
-    const child = spawn(program, [...argv, process.execPath, main, module.href], {
+    // As the daemons have it: a thread that a test raises to real time must not wait for ordinary ones to collect garbage.
+    const child = spawn(program, [...argv, process.execPath, '--single-threaded-gc', main, module.href], {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       serialization: 'advanced',
       // Options of the test runner's own process are not for this one.

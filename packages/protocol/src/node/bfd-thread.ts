@@ -1,4 +1,3 @@
-import { setFlagsFromString } from 'node:v8';
 import { Worker } from 'node:worker_threads';
 import { type BfdDiscardReason, bfdDiscardReasons } from '../index.ts';
 import { BfdClient } from './bfd-client.ts';
@@ -55,13 +54,6 @@ const noDiscards = Object.fromEntries(bfdDiscardReasons.map((reason) => [reason,
   number
 >;
 
-/**
- * A scavenge of V8 is shared out to threads of Node's that are ordinary ones, and waits for them: the BFD thread, whatever
- * its priority, was seen waiting 90 ms for one that two busy loops kept from running. Alone it takes 1 ms for this heap.
- * The flag is one of the process, read with each scavenge.
- */
-const scavengeAlone = '--no-parallel-scavenge';
-
 /** The wait before the thread is started again, in ms: doubled with each death soon after the start. */
 const restartDelay = { first: 100, longest: 10_000 } as const;
 /** A thread that lived so long died of something new, in ms. */
@@ -71,7 +63,10 @@ const stopLimit = 4000;
 
 /**
  * BFD sessions in a thread of their own, which is started with the first session and started again when it dies.
- * It keeps no process alive. It turns off V8's parallel scavenges in the whole process.
+ * It keeps no process alive.
+ *
+ * A program that gives this thread a real-time priority should be started by `node --single-threaded-gc`: otherwise V8 has
+ * the thread wait for ordinary ones in each collection of garbage, partly by spinning.
  */
 export class BfdThread {
   readonly #options: BfdThreadOptions;
@@ -162,7 +157,6 @@ export class BfdThread {
     // Whoever comes next starts it.
     if (this.#wanted.size === 0) return;
     const { entry, handlers } = this.#options;
-    setFlagsFromString(scavengeAlone);
     const worker = new Worker(entry, { workerData: BFD_WORKER, name: 'bfd', resourceLimits: heapLimits });
     worker.unref();
     const client = new BfdClient(worker, {

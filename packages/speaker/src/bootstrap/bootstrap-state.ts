@@ -8,6 +8,13 @@ export interface MarkerIdentity {
   readonly inode: number;
 }
 
+/** Tells a file from one that replaced it: an inode number alone is soon given to another file. */
+export interface FileIdentity {
+  readonly inode: number;
+  /** When the file was made, in milliseconds since the epoch; 0 where the file system does not say. */
+  readonly bornAt: number;
+}
+
 const markerIdentity = z.object({ path: z.string(), modifiedAt: z.number(), inode: z.number() });
 
 const latch = z.object({
@@ -15,6 +22,7 @@ const latch = z.object({
   caKeys: z.array(z.string()).min(1),
   caDigest: z.string(),
   caModifiedAt: z.number(),
+  caFile: z.object({ inode: z.number(), bornAt: z.number() }).optional(),
   provenAt: z.string(),
   advertised: z.array(z.string()).default([]),
 });
@@ -28,6 +36,8 @@ export interface Latch {
   readonly caDigest: string;
   /** Modification time of ca.crt, in milliseconds since the epoch. */
   readonly caModifiedAt: number;
+  /** Which file ca.crt was. Absent in a state of a version that did not note it, until the next look. */
+  readonly caFile?: FileIdentity | undefined;
   /** ISO 8601. */
   readonly provenAt: string;
   /** VIPs that this member has advertised: the certificate preflight is for the first time only. */

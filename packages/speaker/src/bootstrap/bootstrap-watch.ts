@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, type Stats, statSync, unlinkSync } from 'node:fs';
 import type { BootstrapProof, Role } from '../lifecycle/lifecycle-input.ts';
-import type { BootstrapState } from './bootstrap-state.ts';
+import { type BootstrapState, noBootstrap } from './bootstrap-state.ts';
 import { CaCertificate } from './ca-certificate.ts';
 import { type CaReading, effectiveRole, judge, type Marker } from './latch.ts';
 import { StateFile } from './state-file.ts';
@@ -13,6 +13,9 @@ const KUBEADM_FOLDER = '/run/kubeadm';
 
 /** A process that cannot write its state says so again no more often than this. Milliseconds. */
 const COMPLAINT_INTERVAL = 60_000;
+
+/** A state.json that cannot be read is tried again after this. Milliseconds. */
+const READ_INTERVAL = 5_000;
 
 export interface BootstrapOptions {
   readonly role: Role | 'cluster-api';
@@ -48,19 +51,19 @@ export class BootstrapWatch {
   /** Markers taken as proof and not deleted yet: first the latch must be on disk. */
   #served: Marker[] = [];
   #missingReads = 0;
-  #isSaved = true;
+  /** Why state.json does not hold what is known; empty when it does. */
+  #unsaved = '';
+  /** When a state.json that could not be read is tried again; `undefined` when it was read. Milliseconds of `performance`. */
+  #readAgainAt: number | undefined;
   #lastComplaint = Number.NEGATIVE_INFINITY;
 
-  /** @throws Error when state.json is there but cannot be read at all */
   constructor(options: BootstrapOptions, complain: (message: string) => void) {
     this.#options = options;
     this.#complain = complain;
     this.#file = new StateFile(options.stateDir);
     this.#ca = new CaCertificate(options.caFile);
-    const { state, corrupt } = this.#file.load(new Date().toISOString());
-    this.#state = state;
-    if (corrupt !== undefined)
-      complain(`state.json is not believed (${corrupt.reason}); kept as ${corrupt.keptAs}`);
+    this.#state = noBootstrap;
+    this.#load();
   }
 
   /** The text of ca.crt, the only root that the readiness probe trusts. */
@@ -75,6 +78,7 @@ export class BootstrapWatch {
 
   /** Looks at the files and judges. Cheap enough for several times a second: one stat per file while nothing changes. */
   observe(): BootstrapStatus {
+    if (this.#readAgainAt !== undefined && performance.now() >= this.#readAgainAt) this.#load();
     // It never changes while a machine runs, but on its first boot it may appear after us (machine-id(5)).
     this.#machineId ??= readMachineId(this.#options.machineIdFile);
     const ca = this.#ca.read();
@@ -87,20 +91,17 @@ export class BootstrapWatch {
       missingReads: this.#missingReads,
       now: new Date().toISOString(),
     });
-    if (verdict.state !== before) {
-      this.#state = verdict.state;
-      this.#isSaved = false;
-    }
     this.#served.push(...verdict.consumed);
-    this.#save();
-    if (this.#isSaved) this.#consume();
+    if (verdict.state !== before) this.#change(verdict.state);
+    else if (this.#unsaved !== '') this.#save();
+    if (this.#unsaved === '') this.#consume();
     return {
       role: this.#role(),
       proof: verdict.proof,
-      detail: verdict.detail,
+      detail: [verdict.detail, this.#unsaved].filter((text) => text !== '').join('; '),
       caKeys: keysOf(ca, this.#state),
       isCaUnlinked: this.#ca.isUnlinked,
-      isNewProof: verdict.consumed.length > 0,
+      isNewProof: verdict.isNewProof,
     };
   }
 
@@ -108,9 +109,7 @@ export class BootstrapWatch {
   noteAdvertised(vip: string): void {
     const { latch } = this.#state;
     if (latch === undefined || latch.advertised.includes(vip)) return;
-    this.#state = { ...this.#state, latch: { ...latch, advertised: [...latch.advertised, vip] } };
-    this.#isSaved = false;
-    this.#save();
+    this.#change({ ...this.#state, latch: { ...latch, advertised: [...latch.advertised, vip] } });
   }
 
   #role(): Role {
@@ -122,17 +121,39 @@ export class BootstrapWatch {
     });
   }
 
+  /** Reads state.json at start, and again and again for as long as it cannot be read: it may be repaired. */
+  #load(): void {
+    const { state, fault } = this.#file.load(new Date().toISOString());
+    this.#state = state;
+    this.#readAgainAt = fault?.kind === 'unread' ? performance.now() + READ_INTERVAL : undefined;
+    if (fault === undefined) return;
+    this.#complainAtTimes(fault.reason);
+    // So that a restart does not find a machine that has never had a life. What could not be read may be good: it stays.
+    if (fault.kind === 'corrupt') this.#save();
+  }
+
+  #change(state: BootstrapState): void {
+    this.#state = state;
+    // From now on it is this process that knows more than the file.
+    this.#readAgainAt = undefined;
+    this.#save();
+  }
+
   #save(): void {
-    if (this.#isSaved) return;
     try {
       this.#file.save(this.#state);
-      this.#isSaved = true;
+      this.#unsaved = '';
     } catch (error) {
-      const now = Date.now();
-      if (now - this.#lastComplaint < COMPLAINT_INTERVAL) return;
-      this.#lastComplaint = now;
-      this.#complain(`state.json cannot be written, the latch will not survive a restart: ${String(error)}`);
+      this.#unsaved = `state.json cannot be written, what is known is lost with a restart: ${reasonOf(error)}`;
+      this.#complainAtTimes(this.#unsaved);
     }
+  }
+
+  #complainAtTimes(message: string): void {
+    const now = performance.now();
+    if (now - this.#lastComplaint < COMPLAINT_INTERVAL) return;
+    this.#lastComplaint = now;
+    this.#complain(message);
   }
 
   #consume(): void {
@@ -145,6 +166,10 @@ export class BootstrapWatch {
       }
     }
   }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function keysOf(ca: CaReading, state: BootstrapState): readonly string[] {

@@ -59,7 +59,8 @@ export class CaCertificate {
       const pem = readFileSync(this.#path, 'utf8');
       const keys = [...new Set(publicKeyHashes(pem))];
       const digest = createHash('sha256').update(pem).digest('hex');
-      return { reading: { kind: 'present', keys, digest, modifiedAt: stats.mtimeMs }, pem };
+      const file = { inode: stats.ino, bornAt: stats.birthtimeMs };
+      return { reading: { kind: 'present', keys, digest, modifiedAt: stats.mtimeMs, file }, pem };
     } catch (error) {
       return missing(reasonOf(error));
     }

@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { type BootstrapState, noBootstrap } from './bootstrap-state.ts';
 import { type CaReading, effectiveRole, judge, type Marker, type Observation } from './latch.ts';
 
-const ca: CaReading = { kind: 'present', keys: ['key-1'], digest: 'digest-1', modifiedAt: 1_000 };
+const file = { inode: 5, bornAt: 900 };
+const ca = {
+  kind: 'present',
+  keys: ['key-1'],
+  digest: 'digest-1',
+  modifiedAt: 1_000,
+  file,
+} satisfies CaReading;
 const marker: Marker = { path: '/state/bootstrapped', modifiedAt: 2_000, inode: 7, isEmpty: true };
 
 const seen: Observation = {
@@ -15,6 +22,10 @@ const seen: Observation = {
 
 function look(state: BootstrapState, changes: Partial<Observation> = {}): ReturnType<typeof judge> {
   return judge(state, { ...seen, ...changes });
+}
+
+function fail(): never {
+  throw new Error('there is no latch');
 }
 
 const proven: BootstrapState = look(noBootstrap, { markers: [marker] }).state;
@@ -57,6 +68,19 @@ describe('the proof of bootstrap', () => {
     expect(look(noBootstrap, { markers: [marker], machineId: undefined }).proof).toBe('unproven');
   });
 
+  it('takes away a marker that says nothing new, which could prove something on a clone', () => {
+    const again = { ...marker, inode: 8, modifiedAt: 9_000 };
+    const { proof, consumed, isNewProof, state } = look(proven, { markers: [again] });
+    expect({ proof, consumed, isNewProof }).toEqual({
+      proof: 'proven',
+      consumed: [again],
+      isNewProof: false,
+    });
+    const cloned = look(state, { machineId: 'machine-2', markers: [again] });
+    expect(cloned.proof).toBe('void');
+    expect(cloned.detail).toContain('has served already');
+  });
+
   it('does not come twice from one marker that could not be deleted', () => {
     const voided = look(proven, { machineId: 'machine-2', markers: [marker] });
     expect(voided.proof).toBe('void');
@@ -79,9 +103,42 @@ describe('the latch is void', () => {
     expect(look(proven, { ca: { ...ca, keys: ['key-2'], digest: 'digest-2' } }).proof).toBe('void');
   });
 
-  it('when ca.crt has the same bytes and a newer time', () => {
-    expect(look(proven, { ca: { ...ca, modifiedAt: 1_001 } }).proof).toBe('void');
-    expect(look(proven, { ca: { ...ca, modifiedAt: 900 } }).proof).toBe('proven');
+  it('when ca.crt has the same bytes and a newer time in a new file, also where the inode number is the old one', () => {
+    const bornAgain = { inode: 5, bornAt: 1_001 };
+    expect(look(proven, { ca: { ...ca, modifiedAt: 1_001, file: bornAgain } }).proof).toBe('void');
+    expect(look(proven, { ca: { ...ca, modifiedAt: 1_001, file: { inode: 6, bornAt: 900 } } }).proof).toBe(
+      'void',
+    );
+  });
+
+  it('when only the time of ca.crt is known to be newer, where the file system does not tell when a file was made', () => {
+    const unborn = { ...ca, file: { inode: 5, bornAt: 0 } };
+    const latched = look(noBootstrap, { markers: [marker], ca: unborn }).state;
+    expect(look(latched, { ca: { ...unborn, modifiedAt: 1_001 } }).proof).toBe('void');
+    expect(look(latched, { ca: unborn }).proof).toBe('proven');
+  });
+
+  it('when the latch is of a version that did not note the file, and the time is newer', () => {
+    const { caFile: _, ...older } = proven.latch ?? fail();
+    expect(look({ ...proven, latch: older }, { ca: { ...ca, modifiedAt: 1_001 } }).proof).toBe('void');
+    const { proof, state } = look({ ...proven, latch: older });
+    expect(proof).toBe('proven');
+    expect(state.latch?.caFile).toEqual(file);
+  });
+
+  it('but not when ca.crt is touched, or written in place with what was there', () => {
+    const { proof, state } = look(proven, { ca: { ...ca, modifiedAt: 5_000 } });
+    expect(proof).toBe('proven');
+    // What comes after is still seen.
+    const rejoined = { ...ca, modifiedAt: 6_000, file: { inode: 5, bornAt: 6_000 } };
+    expect(look(state, { ca: rejoined }).proof).toBe('void');
+  });
+
+  it('but not when ca.crt comes from a backup: a new file with an older time', () => {
+    const restored = { ...ca, modifiedAt: 900, file: { inode: 9, bornAt: 7_000 } };
+    const { proof, state } = look(proven, { ca: restored });
+    expect(proof).toBe('proven');
+    expect(look(state, { ca: restored }).proof).toBe('proven');
   });
 
   it('and stays void after a restart, until there is a new proof', () => {

@@ -1,5 +1,5 @@
 import type { BootstrapProof, Role } from '../lifecycle/lifecycle-input.ts';
-import type { BootstrapState, Latch, MarkerIdentity } from './bootstrap-state.ts';
+import type { BootstrapState, FileIdentity, Latch, MarkerIdentity } from './bootstrap-state.ts';
 
 /** What one look at ca.crt gave. */
 export type CaReading =
@@ -11,8 +11,11 @@ export type CaReading =
       readonly digest: string;
       /** Milliseconds since the epoch, with the fraction that the file system keeps. */
       readonly modifiedAt: number;
+      readonly file: FileIdentity;
     }
   | { readonly kind: 'missing'; readonly detail: string };
+
+type CaPresent = Extract<CaReading, { kind: 'present' }>;
 
 /** A marker file that is there. */
 export interface Marker extends MarkerIdentity {
@@ -36,6 +39,8 @@ export interface Verdict {
   readonly detail: string;
   /** Markers that have served once the state is on disk. */
   readonly consumed: readonly Marker[];
+  /** A marker was taken as proof in this very look. */
+  readonly isNewProof: boolean;
 }
 
 /** A failed read may be the moment of a replacement; this many in a row are not. */
@@ -46,7 +51,7 @@ const MISSING_READS = 3;
  *
  * The proof is kubeadm's exit status, told by a marker; the latch keeps it for the life of this control plane member and
  * no longer. It is void when the machine is another one (clone, golden image), when ca.crt is gone, belongs to another
- * cluster, or was written anew with the same content (a re-join after `kubeadm reset` fetches the same file).
+ * cluster, or is a new file with the same content (a re-join after `kubeadm reset` fetches the same one).
  */
 export function judge(before: BootstrapState, seen: Observation): Verdict {
   const { latch } = before;
@@ -58,11 +63,11 @@ export function judge(before: BootstrapState, seen: Observation): Verdict {
       proof: 'void',
       detail: 'machine-id cannot be read: the proof of bootstrap may be of another machine',
       consumed: [],
+      isNewProof: false,
     };
   }
   const flaw = flawOf(latch, seen);
-  if (flaw === undefined)
-    return { state: renewed(before, latch, seen), proof: 'proven', detail: provenSince(latch), consumed: [] };
+  if (flaw === undefined) return holding(before, latch, seen);
   const { latch: _, ...rest } = before;
   return seekProof({ ...rest, void: { reason: flaw, since: seen.now } }, seen);
 }
@@ -73,8 +78,8 @@ function flawOf(latch: Latch, seen: Observation): string | undefined {
     return seen.missingReads >= MISSING_READS ? `ca.crt is missing (${seen.ca.detail})` : undefined;
   }
   if (seen.ca.digest === latch.caDigest) {
-    return seen.ca.modifiedAt > latch.caModifiedAt
-      ? 'ca.crt was written again with the same content, as a new join does'
+    return isMadeAnew(latch, seen.ca)
+      ? 'ca.crt is a new file with the same content, as after a new join'
       : undefined;
   }
   const { keys } = seen.ca;
@@ -83,10 +88,49 @@ function flawOf(latch: Latch, seen: Observation): string | undefined {
     : 'ca.crt has no key in common with the cluster that was joined';
 }
 
-/** Follows a rotation of the CA, step by step: the next one must have a key in common with this one. */
+/**
+ * A re-join after `kubeadm reset` makes the same ca.crt again: another file, with a newer time. A newer time alone is that of
+ * `touch`, or of a tool that writes what is there already: taken for a re-join it would take masters that serve out of the pool,
+ * all of them when the tool runs everywhere. An older time is that of a file restored from a backup.
+ */
+function isMadeAnew({ caFile, caModifiedAt }: Latch, ca: CaPresent): boolean {
+  if (ca.modifiedAt <= caModifiedAt) return false;
+  const isSameFile =
+    caFile !== undefined &&
+    caFile.bornAt > 0 &&
+    caFile.inode === ca.file.inode &&
+    caFile.bornAt === ca.file.bornAt;
+  return !isSameFile;
+}
+
+/** The latch holds. A marker that is still there says nothing new: it must not prove anything on a later life or a clone. */
+function holding(before: BootstrapState, latch: Latch, seen: Observation): Verdict {
+  const state = renewed(before, latch, seen);
+  const consumed = seen.markers.filter((marker) => !state.consumed.some((old) => sameMarker(old, marker)));
+  return {
+    state: consumed.length === 0 ? state : { ...state, consumed: identitiesOf(seen.markers) },
+    proof: 'proven',
+    detail: provenSince(latch),
+    consumed,
+    isNewProof: false,
+  };
+}
+
+/** Follows ca.crt: a rotation step by step, of which the next must have a key in common with this one, and which file it is. */
 function renewed(state: BootstrapState, latch: Latch, { ca }: Observation): BootstrapState {
-  if (ca.kind === 'missing' || ca.digest === latch.caDigest) return state;
-  return { ...state, latch: { ...latch, caKeys: ca.keys, caDigest: ca.digest, caModifiedAt: ca.modifiedAt } };
+  if (ca.kind === 'missing') return state;
+  const { caFile } = latch;
+  const isSameFile = caFile?.inode === ca.file.inode && caFile.bornAt === ca.file.bornAt;
+  if (ca.digest === latch.caDigest && isSameFile) return state;
+  return { ...state, latch: { ...latch, ...caFields(ca) } };
+}
+
+function caFields(ca: CaPresent): Pick<Latch, 'caKeys' | 'caDigest' | 'caModifiedAt' | 'caFile'> {
+  return { caKeys: ca.keys, caDigest: ca.digest, caModifiedAt: ca.modifiedAt, caFile: ca.file };
+}
+
+function identitiesOf(markers: readonly Marker[]): readonly MarkerIdentity[] {
+  return markers.map(({ path, modifiedAt, inode }) => ({ path, modifiedAt, inode }));
 }
 
 function seekProof(state: BootstrapState, seen: Observation): Verdict {
@@ -98,12 +142,19 @@ function seekProof(state: BootstrapState, seen: Observation): Verdict {
   }
   const why = refusals[0] ?? 'no marker of a successful kubeadm yet';
   if (state.void === undefined)
-    return { state, proof: 'unproven', detail: `bootstrap not proven: ${why}`, consumed: [] };
+    return {
+      state,
+      proof: 'unproven',
+      detail: `bootstrap not proven: ${why}`,
+      consumed: [],
+      isNewProof: false,
+    };
   return {
     state,
     proof: 'void',
     detail: `the proof of bootstrap is void: ${state.void.reason}; ${why}`,
     consumed: [],
+    isNewProof: false,
   };
 }
 
@@ -123,23 +174,16 @@ function refusalOf(
 function latched(state: BootstrapState, seen: Observation): Verdict {
   const { ca, machineId } = seen;
   if (ca.kind === 'missing' || machineId === undefined) {
-    return { state, proof: 'unproven', detail: 'bootstrap not proven', consumed: [] };
+    return { state, proof: 'unproven', detail: 'bootstrap not proven', consumed: [], isNewProof: false };
   }
-  const latch: Latch = {
-    machineId,
-    caKeys: ca.keys,
-    caDigest: ca.digest,
-    caModifiedAt: ca.modifiedAt,
-    provenAt: seen.now,
-    advertised: [],
-  };
+  const latch: Latch = { machineId, ...caFields(ca), provenAt: seen.now, advertised: [] };
   const { void: _, ...rest } = state;
-  const consumed = seen.markers.map(({ path, modifiedAt, inode }) => ({ path, modifiedAt, inode }));
   return {
-    state: { ...rest, latch, consumed },
+    state: { ...rest, latch, consumed: identitiesOf(seen.markers) },
     proof: 'proven',
     detail: provenSince(latch),
     consumed: seen.markers,
+    isNewProof: true,
   };
 }
 

@@ -1,13 +1,30 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type BootstrapState, bootstrapStateFile, noBootstrap } from './bootstrap-state.ts';
 
-/** What state.json held at start. */
+/** What state.json held. */
 export interface LoadedState {
   readonly state: BootstrapState;
-  /** Where an unreadable state.json was put, and why it was not believed. */
-  readonly corrupt: { readonly keptAs: string; readonly reason: string } | undefined;
+  /** Why the file was not believed; `undefined` when it was, or when there is none. */
+  readonly fault: StateFault | undefined;
 }
+
+/**
+ * `corrupt`: the file was read and is not what this version writes; it was put aside, for whoever wants to look.
+ * `unread`: it could not be read, and may be good: it is left alone, and to be read again.
+ */
+export type StateFault =
+  | { readonly kind: 'corrupt'; readonly reason: string }
+  | { readonly kind: 'unread'; readonly reason: string };
 
 /** state.json: the latch on disk. It is replaced whole, so that a reader and a crash see the old or the new one. */
 export class StateFile {
@@ -17,34 +34,54 @@ export class StateFile {
     this.path = join(stateDir, 'state.json');
   }
 
+  /** Where a state.json that cannot be understood is put. There is room for the last one. */
+  get corruptPath(): string {
+    return `${this.path}.corrupt`;
+  }
+
   /**
-   * Reads the state. A file that cannot be understood proves nothing: it is kept aside for whoever wants to look, and the
-   * bootstrap counts as void.
-   * @throws Error when the file is there but cannot be read or moved
+   * Reads the state. Never throws: a file that cannot be read or understood proves nothing, so the bootstrap counts as void,
+   * and why is in the state. To end because of it would take the speaker, its status and its reason away.
    */
   load(now: string): LoadedState {
     let text: string;
     try {
       text = readFileSync(this.path, 'utf8');
     } catch (error) {
-      if (isNotFound(error)) return { state: noBootstrap, corrupt: undefined };
-      throw error;
+      if (codeOf(error) === 'ENOENT') return { state: noBootstrap, fault: undefined };
+      if (codeOf(error) === 'EISDIR') return this.#corrupt('it is a folder', now);
+      return this.#faulty('unread', `state.json cannot be read: ${messageOf(error)}`, now);
     }
     try {
       const { version: _, ...state } = bootstrapStateFile.parse(JSON.parse(text));
-      return { state, corrupt: undefined };
+      return { state, fault: undefined };
     } catch (error) {
-      const keptAs = `${this.path}.corrupt`;
-      renameSync(this.path, keptAs);
       const reason =
         error instanceof SyntaxError ? error.message : 'it is not a state that this version writes';
-      const state = {
-        ...noBootstrap,
-        void: { reason: `state.json was unreadable and is kept as ${keptAs}`, since: now },
-      };
-      this.save(state);
-      return { state, corrupt: { keptAs, reason } };
+      return this.#corrupt(reason, now);
     }
+  }
+
+  #corrupt(reason: string, now: string): LoadedState {
+    try {
+      rmSync(this.corruptPath, { recursive: true, force: true });
+      renameSync(this.path, this.corruptPath);
+    } catch (error) {
+      return this.#faulty(
+        'corrupt',
+        `state.json is not believed (${reason}) and cannot be put aside: ${messageOf(error)}`,
+        now,
+      );
+    }
+    return this.#faulty(
+      'corrupt',
+      `state.json is not believed (${reason}); it is kept as ${this.corruptPath}`,
+      now,
+    );
+  }
+
+  #faulty(kind: StateFault['kind'], reason: string, now: string): LoadedState {
+    return { state: { ...noBootstrap, void: { reason, since: now } }, fault: { kind, reason } };
   }
 
   /**
@@ -57,7 +94,8 @@ export class StateFile {
     const next = `${this.path}.new`;
     const file = openSync(next, 'w', 0o600);
     try {
-      writeSync(file, `${JSON.stringify({ version: 1, ...state }, null, 2)}\n`);
+      // Unlike writeSync it goes on after a short write, which is how a disk begins to be full.
+      writeFileSync(file, `${JSON.stringify({ version: 1, ...state }, null, 2)}\n`);
       fsyncSync(file);
     } finally {
       closeSync(file);
@@ -72,6 +110,10 @@ export class StateFile {
   }
 }
 
-function isNotFound(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

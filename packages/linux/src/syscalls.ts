@@ -36,6 +36,7 @@ const native: {
   currentThread: () => number | bigint;
   setThreadPolicy: NativeFunction<[number | bigint, number, Uint8Array]>;
   setpriority: NativeFunction<[number, number, number]>;
+  madvise: NativeFunction<[bigint, bigint, number]>;
 } = {
   socket: libc.func('int socket(int domain, int type, int protocol)'),
   bind: libc.func('int bind(int fd, const void *address, uint32_t length)'),
@@ -59,12 +60,16 @@ const native: {
   currentThread: libc.func('uintptr_t pthread_self()'),
   setThreadPolicy: libc.func('int pthread_setschedparam(uintptr_t thread, int policy, const void *param)'),
   setpriority: libc.func('int setpriority(int which, unsigned int who, int value)'),
+  madvise: libc.func('int madvise(uintptr_t address, size_t length, int advice)'),
 };
 
-/** Only glibc has it: musl gives memory back by itself. */
+/** Only glibc has these: musl gives memory back by itself, and has one arena. */
 const trim: NativeFunction<[number]> | undefined = optional('int malloc_trim(size_t pad)');
+const setMallocOption: NativeFunction<[number, number]> | undefined = optional(
+  'int mallopt(int name, int value)',
+);
 
-function optional(declaration: string): NativeFunction<[number]> | undefined {
+function optional<A extends unknown[]>(declaration: string): NativeFunction<A> | undefined {
   try {
     return libc.func(declaration);
   } catch {
@@ -227,4 +232,22 @@ export function setThreadNice(nice: number): void {
 /** malloc_trim(3): gives memory that was freed back to the kernel. @returns false when there was none, or without glibc */
 export function trimMemory(): boolean {
   return trim?.(0) === 1;
+}
+
+/**
+ * mallopt(3) with M_ARENA_MAX: threads that start from now on share so many heaps of the C library. Each of its own would
+ * keep what it freed.
+ */
+export function limitArenas(count: number): void {
+  const arenaMax = -8;
+  setMallocOption?.(arenaMax, count);
+}
+
+/**
+ * madvise(2) with MADV_DONTNEED: takes the pages of a range out of this process. Those of a file come back from the page
+ * cache when they are touched; what was written to private ones is lost.
+ */
+export function dropPages(start: bigint, length: bigint): void {
+  const dontNeed = 4;
+  checked('madvise', () => native.madvise(start, length, dontNeed));
 }

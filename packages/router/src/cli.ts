@@ -53,8 +53,8 @@ const run = (program: URL): Command => ({
     const logger = createLogger(config.log.level, { name: NAME });
     // The daemon's parts are loaded only here: the other commands answer faster without them.
     const { startRouter } = await import('./app.ts');
-    const { trimMemory } = await import('@bgp-lb/linux');
-    giveBackStartUpMemory(trimMemory);
+    const { releaseMemory } = await import('@bgp-lb/linux');
+    giveBackStartUpMemory(releaseMemory);
     await runDaemon({
       name: NAME,
       logger,

@@ -45,8 +45,9 @@ function runCommand(program: URL): Command {
       const logger = createLogger(config.log.level, { name: 'bgp-lb-speaker' });
       // The daemon's parts are loaded only here: the other commands answer faster without them.
       const { startSpeaker } = await import('./app.ts');
-      const { trimMemory } = await import('@bgp-lb/linux');
-      giveBackStartUpMemory(trimMemory);
+      const { limitArenas, releaseMemory } = await import('@bgp-lb/linux');
+      limitArenas(1);
+      giveBackStartUpMemory(releaseMemory);
       await runDaemon({
         name: 'bgp-lb-speaker',
         logger,

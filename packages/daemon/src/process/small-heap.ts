@@ -1,8 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/** Milliseconds after the start at which what it left is given back. */
-const SETTLED_AFTER = 1_000;
+/** Milliseconds after the start at which what it left is given back: when it is over, and once more when sessions are up. */
+const SETTLED_AFTER = [1_000, 15_000] as const;
 
 /**
  * By default V8 shares a collection out to threads of Node's that are ordinary ones, and the thread that collects waits for
@@ -43,16 +43,22 @@ export function preferSmallHeap(): void {
 }
 
 /**
- * Collects once what loading modules and reading the configuration left behind, when the start is over. A process
- * that does so little would keep it for hours. Saves some 3 MB.
- * @param trim gives memory that was freed back to the kernel, which free(3) does not (malloc_trim(3)): another 2 MB
+ * Collects what loading modules and reading the configuration left behind, when the start is over. A process that does so
+ * little would keep it for hours. Saves some 3 MB.
+ * @param release gives memory back to the kernel, which neither V8 nor free(3) does by itself
  */
-export function giveBackStartUpMemory(trim: () => void = () => undefined): void {
-  setTimeout(() => {
-    setFlagsFromString('--expose-gc');
-    // `gc` is a global of contexts that are made after the flag was set.
-    const collect: unknown = runInNewContext('gc');
-    if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
-    trim();
-  }, SETTLED_AFTER).unref();
+export function giveBackStartUpMemory(release: () => void = () => undefined): void {
+  for (const delay of SETTLED_AFTER) {
+    setTimeout(() => {
+      collectGarbage();
+      release();
+    }, delay).unref();
+  }
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  // `gc` is a global of contexts that are made after the flag was set.
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect === 'function') collect({ type: 'major', execution: 'sync', flavor: 'last-resort' });
 }

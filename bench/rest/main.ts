@@ -28,7 +28,10 @@ function rollup(pid: number): Record<string, number> {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   const names = ['Rss', 'Pss', 'Anonymous', 'Private_Clean', 'Shared_Clean', 'Private_Dirty'];
   return Object.fromEntries(
-    names.map((name) => [name, round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) / 1024, 1)]),
+    names.map((name) => [
+      name,
+      round(Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(text)?.[1]) / 1024, 1),
+    ]),
   );
 }
 

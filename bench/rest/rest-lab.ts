@@ -80,7 +80,10 @@ export class RestLab {
   }
 
   #plug(hub: NetworkNamespace, host: NetworkNamespace, address: string, n: number): void {
-    cable({ namespace: hub, device: `p${n}` }, { namespace: host, device: 'eth0', addresses: [`${address}/24`] });
+    cable(
+      { namespace: hub, device: `p${n}` },
+      { namespace: host, device: 'eth0', addresses: [`${address}/24`] },
+    );
     hub.ip('link', 'set', `p${n}`, 'master', 'br0');
   }
 
@@ -129,7 +132,11 @@ export class RestLab {
       role: 'join',
       asn,
       vips: [{ address: vip }],
-      routers: Array.from({ length: routerCount }, (_, index) => ({ address: routerAddress(index + 1), asn, bfd })),
+      routers: Array.from({ length: routerCount }, (_, index) => ({
+        address: routerAddress(index + 1),
+        asn,
+        bfd,
+      })),
       apiServer: { address: masterAddress, caFile: join(pkiFolder, 'ca.crt') },
       bootstrap: { markers: [marker], stateDir: folder },
       drain: { file: join(folder, 'drain') },
@@ -168,7 +175,8 @@ export class RestLab {
         status?.vips.every(({ state }) => state === 'advertised') === true &&
         status.routers.every(({ session, bfd: state }) => session === 'Established' && state === 'Up');
       if (isDone) return;
-      if (performance.now() > end) throw new Error(`the speaker does not come to rest: ${JSON.stringify(status)}`);
+      if (performance.now() > end)
+        throw new Error(`the speaker does not come to rest: ${JSON.stringify(status)}`);
       await sleep(100);
     }
   }
@@ -195,7 +203,9 @@ export class RestLab {
 
   #spawn(namespace: NetworkNamespace, argv: readonly string[]): ChildProcess {
     // `ip netns exec` replaces itself by the program: the child is the program.
-    const child = spawn('ip', ['netns', 'exec', namespace.name, ...argv], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn('ip', ['netns', 'exec', namespace.name, ...argv], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     this.#children.push(child);
     return child;
   }

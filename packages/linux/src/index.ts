@@ -23,6 +23,7 @@ export { Nftables } from './nftables.ts';
 export type { NftablesFailure } from './nftables-error.ts';
 export { NftablesError } from './nftables-error.ts';
 export { NftablesMonitor, type NftablesMonitorHandlers } from './nftables-monitor.ts';
+export { releaseMemory } from './release-memory.ts';
 export type {
   Route,
   RouteDecision,
@@ -37,7 +38,6 @@ export type { RouteMonitorHandlers } from './route-monitor.ts';
 export { RouteMonitor } from './route-monitor.ts';
 export { RouteSocket } from './route-socket.ts';
 export type { MarkRule, Rule, RuleAction } from './rule.ts';
-export { releaseMemory } from './release-memory.ts';
 export type { Scheduling, SchedulingRefusal, SchedulingRequest } from './scheduling.ts';
 export { raiseCallingThread } from './scheduling.ts';
 export type { Scope } from './scope.ts';

@@ -1,18 +1,17 @@
 import {
   type Command,
-  type CommandContext,
   checkConfigCommand,
   createLogger,
-  loadConfig,
   render,
   runCommandLine,
   runDaemon,
   showCommand,
 } from '@bgp-lb/daemon';
 import { giveBackStartUpMemory } from '@bgp-lb/daemon/small-heap';
-import { speakerSchema } from './config/schema.ts';
-import { API_VERSION, KIND, type SpeakerConfig } from './config/speaker-config.ts';
+import { loadSpeakerConfig } from './config/load-speaker-config.ts';
 import { statusTables } from './status.ts';
+import { uninstallCommand } from './uninstall/uninstall-command.ts';
+import { waitCommand } from './wait/wait-command.ts';
 
 const VERSION = '0.1.0';
 const CONFIG_FILE = '/etc/bgp-lb/speaker.yaml';
@@ -24,24 +23,13 @@ const STOP_GRACE = 15_000;
 
 const roles = ['init', 'join'] as const;
 
-function load({ configFile, configFlags, env }: CommandContext): SpeakerConfig {
-  return loadConfig({
-    schema: speakerSchema,
-    file: configFile,
-    argv: configFlags,
-    env,
-    apiVersion: API_VERSION,
-    kind: KIND,
-  }).config;
-}
-
 function runCommand(program: URL): Command {
   return {
     syntax: 'run',
     describe: 'Run the speaker in the foreground',
     takesConfig: true,
     async run(context) {
-      const config = load(context);
+      const config = loadSpeakerConfig(context);
       const logger = createLogger(config.log.level, { name: 'bgp-lb-speaker' });
       // The daemon's parts are loaded only here: the other commands answer faster without them.
       const { startSpeaker } = await import('./app.ts');
@@ -81,7 +69,7 @@ const prepareCommand: Command = {
     },
   },
   async run(context) {
-    const config = load(context);
+    const config = loadSpeakerConfig(context);
     const { prepareHost } = await import('./prepare-host.ts');
     const done = await prepareHost(
       config,
@@ -101,7 +89,7 @@ const manifest: Command = {
   takesConfig: true,
   options: { image: { type: 'string', requiresArg: true, default: IMAGE, describe: 'container image' } },
   async run(context) {
-    const config = load(context);
+    const config = loadSpeakerConfig(context);
     const { staticPod } = await import('./manifest.ts');
     const image = String(context.args['image'] ?? IMAGE);
     context.write(render(staticPod({ config, configFile: context.configFile, image }), 'yaml'));
@@ -117,7 +105,15 @@ export function speakerCommandLine(program: URL, argv?: readonly string[]): Prom
   return runCommandLine({
     name: 'bgp-lb-speaker',
     version: VERSION,
-    commands: [runCommand(program), checkConfigCommand(load), status, prepareCommand, manifest],
+    commands: [
+      runCommand(program),
+      checkConfigCommand(loadSpeakerConfig),
+      status,
+      prepareCommand,
+      waitCommand,
+      manifest,
+      uninstallCommand,
+    ],
     configFile: CONFIG_FILE,
     socket: SOCKET,
     ...(argv === undefined ? {} : { argv }),

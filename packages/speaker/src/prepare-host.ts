@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import { acquireInstanceLock } from '@bgp-lb/daemon';
 import { Nftables, RouteSocket } from '@bgp-lb/linux';
 import type { SpeakerConfig } from './config/speaker-config.ts';
+import { hostFiles, isHostNetwork, placeFile, sysctlFile } from './host-files.ts';
 import type { Role } from './lifecycle/lifecycle-input.ts';
 import { prepare } from './prepare.ts';
 
@@ -13,7 +14,10 @@ export async function prepareHost(config: SpeakerConfig, role: Role | undefined)
   const lock = await acquireInstanceLock(join(dirname(config.api.socket), 'speaker.lock'));
   const routes = new RouteSocket();
   try {
-    return await prepare({ config, role, routes, nft: new Nftables(), now: new Date().toISOString() });
+    const done = await prepare({ config, role, routes, nft: new Nftables(), now: new Date().toISOString() });
+    // What systemd applies at boot is for the host's own network.
+    const isNew = isHostNetwork() && placeFile(hostFiles.sysctls, sysctlFile);
+    return isNew ? [...done, `wrote ${hostFiles.sysctls}, which holds from the next boot on`] : done;
   } finally {
     routes.close();
     lock.release();

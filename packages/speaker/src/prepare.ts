@@ -5,6 +5,7 @@ import { StateFile } from './bootstrap/state-file.ts';
 import type { SpeakerConfig } from './config/speaker-config.ts';
 import { NFT_FAMILY, NFT_TABLE } from './kernel/nft-table.ts';
 import { VipAddresses } from './kernel/vip-addresses.ts';
+import { VipRoutes } from './kernel/vip-routes.ts';
 import type { Role } from './lifecycle/lifecycle-input.ts';
 
 export interface PrepareOptions {
@@ -35,6 +36,9 @@ export async function prepare(options: PrepareOptions): Promise<readonly string[
   const before = file.load(now).state;
   const after = preparedState(before, config.role, role, now);
   file.save(after);
+  const vipRoutes = new VipRoutes(routes, config);
+  if (config.routeToVip) done.push(...vipRoutes.install());
+  else done.push(...vipRoutes.remove());
   if (before.latch !== undefined) done.push('removed the proof of bootstrap');
   if (after.role !== undefined) done.push(`the role is ${after.role} until the next prepare`);
   if (after.void !== undefined) {
@@ -67,7 +71,8 @@ export function preparedState(
   };
 }
 
-function removeMarkers(markers: readonly string[]): readonly string[] {
+/** Removes markers of a successful kubeadm. @returns what was done, one phrase each */
+export function removeMarkers(markers: readonly string[]): readonly string[] {
   return markers.flatMap((marker) => {
     try {
       rmSync(marker);

@@ -39,6 +39,7 @@ describe('the configuration', () => {
       asn: 64512,
       vips: [{ address: '10.0.0.100', port: 6443, machinePort: 6443 }],
       routers: [{ address: '10.0.0.10', port: 179, asn: 64512, holdTime: 9_000, ttlSecurityHops: 1 }],
+      routeToVip: false,
       apiServer: {
         serverName: 'kubernetes',
         caFile: '/etc/kubernetes/pki/ca.crt',

@@ -168,6 +168,12 @@ export const speakerSchema: z.ZodType<SpeakerConfig> = z
       ),
     vips: z.array(vip).min(1).max(8).describe('The virtual addresses of the control plane.'),
     routers: z.array(router).min(1).max(16).describe('The load balancers to advertise the VIPs to.'),
+    routeToVip: z
+      .boolean()
+      .default(false)
+      .describe(
+        '`prepare` puts a route to each VIP by each of `routers`: for a VIP outside every subnet that no gateway knows. The local address wins once it is bound.',
+      ),
     apiServer: apiServer.prefault({}).describe('How the API server of this machine is probed.'),
     bootstrap: bootstrap.prefault({}).describe('How the success of kubeadm is known.'),
     drain: drain.prefault({}).describe('Taking this master out of service without breaking connections.'),

@@ -40,6 +40,8 @@ export interface SpeakerConfig {
   readonly endpoint?: string | undefined;
   readonly vips: readonly VipConfig[];
   readonly routers: readonly RouterConfig[];
+  /** This host needs routes to the VIPs by the routers. */
+  readonly routeToVip: boolean;
   readonly apiServer: {
     readonly address?: string | undefined;
     readonly serverName: string;

@@ -1,0 +1,60 @@
+import { existsSync, readdirSync, rmdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Nftables, RouteSocket } from '@bgp-lb/linux';
+import type { SpeakerConfig } from '../config/speaker-config.ts';
+import { removePath } from '../host-files.ts';
+import { NFT_FAMILY, NFT_TABLE } from '../kernel/nft-table.ts';
+import { VipAddresses } from '../kernel/vip-addresses.ts';
+import { VipRoutes } from '../kernel/vip-routes.ts';
+import { removeMarkers } from '../prepare.ts';
+
+export interface UninstallOptions {
+  readonly config: SpeakerConfig;
+  readonly routes: RouteSocket;
+  readonly nft: Nftables;
+  /** Files of ours on the host besides state and sockets. */
+  readonly files: readonly string[];
+}
+
+/** What `bgp-lb-speaker` writes into its state folder. */
+const stateFiles = ['state.json', 'state.json.new', 'state.json.corrupt', 'native'] as const;
+
+/**
+ * Removes everything that carries the speaker's mark from this host, and nothing else. For a host without a speaker that runs:
+ * one would put it back. Idempotent.
+ * @returns what was done, one sentence each
+ * @throws NetlinkError, NftablesError, Error when something cannot be removed
+ */
+export async function uninstall({
+  config,
+  routes,
+  nft,
+  files,
+}: UninstallOptions): Promise<readonly string[]> {
+  const done = [...new VipAddresses(routes, config.vips).remove(new Set())];
+  done.push(...new VipRoutes(routes, config).remove());
+  if ((await nft.table(NFT_FAMILY, NFT_TABLE)) !== undefined) {
+    await nft.deleteTable(NFT_FAMILY, NFT_TABLE);
+    done.push(`removed the nft table ${NFT_FAMILY} ${NFT_TABLE}`);
+  }
+  done.push(...removeMarkers(config.bootstrap.markers));
+  const { stateDir } = config.bootstrap;
+  const ours = [
+    ...files,
+    ...stateFiles.map((name) => join(stateDir, name)),
+    config.drain.file,
+    config.api.socket,
+  ];
+  done.push(...ours.filter((path) => removePath(path)).map((path) => `removed ${path}`));
+  for (const folder of new Set([stateDir, dirname(config.api.socket), dirname(config.drain.file)])) {
+    if (removeEmptyFolder(folder)) done.push(`removed the empty folder ${folder}`);
+  }
+  return done;
+}
+
+/** Others may keep files there: the router does on a machine that is both. */
+function removeEmptyFolder(folder: string): boolean {
+  if (!existsSync(folder) || readdirSync(folder).length > 0) return false;
+  rmdirSync(folder);
+  return true;
+}

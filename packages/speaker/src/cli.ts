@@ -9,6 +9,7 @@ import {
 } from '@bgp-lb/daemon';
 import { giveBackStartUpMemory } from '@bgp-lb/daemon/small-heap';
 import { loadSpeakerConfig } from './config/load-speaker-config.ts';
+import { explainCommand } from './explain/explain-command.ts';
 import { statusTables } from './status.ts';
 import { uninstallCommand } from './uninstall/uninstall-command.ts';
 import { waitCommand } from './wait/wait-command.ts';
@@ -109,6 +110,7 @@ export function speakerCommandLine(program: URL, argv?: readonly string[]): Prom
       runCommand(program),
       checkConfigCommand(loadSpeakerConfig),
       status,
+      explainCommand,
       prepareCommand,
       waitCommand,
       manifest,

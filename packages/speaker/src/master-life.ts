@@ -2,6 +2,8 @@ import { existsSync } from 'node:fs';
 import { systemClock } from '@bgp-lb/protocol/node';
 import type { Advertiser } from './bgp/advertiser.ts';
 import type { BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watch.ts';
+import { type DatedGate, GateHistory } from './gate-history.ts';
+import { gatesOf } from './gates.ts';
 import { ApiServerWatch } from './health/api-server-watch.ts';
 import type { Readiness } from './health/readiness.ts';
 import { checkVip } from './health/vip-check.ts';
@@ -36,6 +38,7 @@ export class MasterLife {
   readonly #bootstrap: BootstrapWatch;
   readonly #api: ApiServerWatch;
   readonly #lifecycle: Lifecycle;
+  readonly #gates = new GateHistory();
   readonly #timers: NodeJS.Timeout[] = [];
   #observed: BootstrapStatus;
   #stopping: DrainRequest | undefined;
@@ -69,6 +72,12 @@ export class MasterLife {
   get drainRequest(): DrainRequest | undefined {
     const { file } = this.#options.context.config.drain;
     return this.#stopping ?? (existsSync(file) ? 'drain file' : undefined);
+  }
+
+  /** What has to be good, and since when each is as it is. */
+  get gates(): readonly DatedGate[] {
+    this.#noteGates();
+    return this.#gates.view(systemClock.now());
   }
 
   views(): readonly VipView[] {
@@ -122,6 +131,12 @@ export class MasterLife {
       clients: isDraining ? clients.count(context.config.vips) : undefined,
       drain: this.drainRequest,
     });
+    this.#noteGates();
+  }
+
+  #noteGates(): void {
+    const { bootstrap, readiness, drainRequest: drain } = this;
+    this.#gates.note(gatesOf({ bootstrap, readiness, drain, vips: this.views() }), systemClock.now());
   }
 
   #newApiServerWatch(): ApiServerWatch {

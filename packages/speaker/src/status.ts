@@ -10,17 +10,10 @@ import {
 } from '@bgp-lb/protocol/node';
 import type { BootstrapStatus } from './bootstrap/bootstrap-watch.ts';
 import type { SpeakerConfig } from './config/speaker-config.ts';
-import type { Readiness } from './health/readiness.ts';
+import type { DatedGate } from './gate-history.ts';
 import type { VipView } from './lifecycle/lifecycle.ts';
-import type { DrainRequest, Role } from './lifecycle/lifecycle-input.ts';
+import type { Role } from './lifecycle/lifecycle-input.ts';
 import type { Advertisement, VipStateName } from './lifecycle/vip-state.ts';
-
-/** Something that has to be good before the VIPs are advertised with full weight. */
-interface Gate {
-  readonly name: 'bootstrap' | 'readyz' | 'vip' | 'drain';
-  readonly pass: boolean;
-  readonly detail: string;
-}
 
 /** The answer of `/api/v1/status`. */
 export interface SpeakerStatus {
@@ -37,7 +30,7 @@ export interface SpeakerStatus {
     readonly bound: boolean;
     readonly advertisement: Advertisement;
   }[];
-  readonly gates: readonly Gate[];
+  readonly gates: readonly DatedGate[];
   readonly routers: readonly (Omit<PeerStatus, 'name' | 'state'> & {
     readonly session: PeerStatus['state'];
     /** The session is protected by a TCP-MD5 password. */
@@ -80,8 +73,7 @@ export interface StatusSource {
   readonly routerId: string;
   readonly nodeAddress: string;
   readonly bootstrap: BootstrapStatus;
-  readonly readiness: Readiness;
-  readonly drain: DrainRequest | undefined;
+  readonly gates: readonly DatedGate[];
   readonly vips: readonly VipView[];
   readonly peers: readonly Peer[];
   readonly kernel: SpeakerStatus['kernel'];
@@ -107,7 +99,7 @@ export function speakerStatus(source: StatusSource): SpeakerStatus {
       bound: isBound,
       advertisement,
     })),
-    gates: gates(source),
+    gates: source.gates,
     routers: peers.map((peer) => {
       const { name, state, ...rest } = peer.status();
       const password = config.routers.some(
@@ -150,21 +142,6 @@ function bfdThread({ config, bfd, bfdScheduling }: StatusSource): SpeakerStatus[
 /** `10.0.0.100/32` or `2001:db8::100/128`. */
 export function prefixText(address: string): string {
   return `${address}/${address.includes(':') ? 128 : 32}`;
-}
-
-function gates({ bootstrap, readiness, vips, drain }: StatusSource): readonly Gate[] {
-  const unchecked = vips.find(({ check }) => check !== 'passed') ?? vips[0];
-  const drained = readiness.level === 'stopping' ? readiness.detail : drain;
-  return [
-    { name: 'bootstrap', pass: bootstrap.proof === 'proven', detail: bootstrap.detail },
-    { name: 'readyz', pass: readiness.level === 'ready', detail: readiness.detail },
-    {
-      name: 'vip',
-      pass: vips.every(({ check }) => check === 'passed'),
-      detail: unchecked?.checkDetail ?? '',
-    },
-    { name: 'drain', pass: drained === undefined, detail: drained ?? 'not draining' },
-  ];
 }
 
 /** The status for people: VIPs, gates, routers. Takes what the API answered, which may be of another version. */

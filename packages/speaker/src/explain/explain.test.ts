@@ -1,0 +1,65 @@
+import { formatTable } from '@bgp-lb/daemon';
+import { describe, expect, it } from 'vitest';
+import { GateHistory } from '../gate-history.ts';
+import { type ExplainedStatus, explain, explanationTables } from './explain.ts';
+
+const status: ExplainedStatus = {
+  vips: [
+    {
+      vip: '10.0.0.100/32',
+      state: 'absent',
+      bound: false,
+      advertisement: 'none',
+      reason: 'bootstrap not proven',
+    },
+  ],
+  gates: [
+    { name: 'readyz', pass: true, detail: 'answered 200', sinceMs: 61_000 },
+    { name: 'bootstrap', pass: false, detail: 'no marker yet', sinceMs: 125_000 },
+  ],
+  routers: [
+    { address: '10.0.0.10', session: 'Established', bfd: 'Up', sinceMs: 60_000, lastDown: null },
+    { address: '10.0.0.9', session: 'Active', bfd: 'Down', sinceMs: 3_000, lastDown: null },
+  ],
+  bfd: null,
+};
+
+describe('explain', () => {
+  it('says first what keeps clients away, since when, why, and what changes it', () => {
+    const { reasons } = explain(status);
+    expect(reasons.map(({ what, pass }) => [what, pass])).toEqual([
+      ['gate bootstrap', false],
+      ['router 10.0.0.9', false],
+      ['gate readyz', true],
+      ['router 10.0.0.10', true],
+    ]);
+    expect(reasons[0]).toMatchObject({ sinceMs: 125_000, reason: 'no marker yet' });
+    expect(reasons[0]?.next).toContain('kubeadm has to succeed');
+    expect(reasons[1]?.next).toContain('doctor');
+    expect(reasons.slice(2).every(({ next }) => next === '')).toBe(true);
+  });
+
+  it('is a table for people', () => {
+    const text = explanationTables(explain(status))
+      .map((table) => formatTable(table))
+      .join('\n');
+    expect(text).toMatch(/10\.0\.0\.100\/32 +absent +bootstrap not proven/);
+    expect(text).toMatch(/gate bootstrap +no +125s +no marker yet +kubeadm has to succeed/);
+    expect(text).toMatch(/router 10\.0\.0\.10 +yes +1m +BGP session Established, BFD Up/);
+  });
+});
+
+describe('the history of gates', () => {
+  const gate = (pass: boolean, detail: string) => [{ name: 'readyz', pass, detail }] as const;
+
+  it('counts from the moment at which a gate opened or closed, not from its last reason', () => {
+    const history = new GateHistory();
+    history.note(gate(false, 'refused'), 1_000);
+    history.note(gate(false, 'answered 403'), 5_000);
+    expect(history.view(6_000)).toEqual([
+      { name: 'readyz', pass: false, detail: 'answered 403', sinceMs: 5_000 },
+    ]);
+    history.note(gate(true, 'answered 200'), 7_000);
+    expect(history.view(7_500)).toMatchObject([{ pass: true, sinceMs: 500 }]);
+  });
+});

@@ -1,0 +1,104 @@
+import { formatDuration, type Table } from '@bgp-lb/daemon';
+import type { SpeakerStatus } from '../status.ts';
+
+/** The part of the status that is explained. */
+export type ExplainedStatus = Pick<SpeakerStatus, 'vips' | 'gates' | 'bfd'> & {
+  readonly routers: readonly Pick<
+    SpeakerStatus['routers'][number],
+    'address' | 'session' | 'bfd' | 'sinceMs' | 'lastDown'
+  >[];
+};
+
+/** One thing between this master and its clients. */
+interface Reason {
+  /** `gate bootstrap`, `router 10.0.0.10`. */
+  readonly what: string;
+  readonly pass: boolean;
+  /** Milliseconds that it has been so; `null` when that is not known. */
+  readonly sinceMs: number | null;
+  readonly reason: string;
+  /** What changes it; empty for what is good. */
+  readonly next: string;
+}
+
+/** Why the VIPs are as they are on this master. */
+export interface Explanation {
+  readonly vips: readonly { readonly vip: string; readonly state: string; readonly reason: string }[];
+  readonly reasons: readonly Reason[];
+}
+
+/** What opens a gate that is closed. */
+const gateHints: Record<SpeakerStatus['gates'][number]['name'], string> = {
+  bootstrap:
+    'kubeadm has to succeed and its marker to be written after that; on a former member, run `bgp-lb-speaker prepare` before kubeadm',
+  readyz: 'the API server of this machine has to answer /readyz with 200',
+  vip: 'a TLS connection to the VIP on this machine has to reach its API server, with a certificate for the VIP',
+  drain:
+    'the drain is ended by `bgp-lb-speaker undrain`, or by whatever began it; an API server that stops, by its restart',
+};
+
+/** Puts the status into sentences, the things that keep clients away first. Pure. */
+export function explain({ vips, gates, routers }: ExplainedStatus): Explanation {
+  const reasons = [
+    ...gates.map(
+      ({ name, pass, detail, sinceMs }): Reason => ({
+        what: `gate ${name}`,
+        pass,
+        sinceMs,
+        reason: detail,
+        next: pass ? '' : gateHints[name],
+      }),
+    ),
+    ...routers.map(routerReason),
+  ];
+  return {
+    vips: vips.map(({ vip, state, reason }) => ({ vip, state, reason })),
+    reasons: [...reasons.filter(({ pass }) => !pass), ...reasons.filter(({ pass }) => pass)],
+  };
+}
+
+function routerReason({
+  address,
+  session,
+  bfd,
+  sinceMs,
+  lastDown,
+}: ExplainedStatus['routers'][number]): Reason {
+  const what = `router ${address}`;
+  if (session === 'Established') {
+    const bfdText = bfd === 'off' ? '' : `, BFD ${bfd}`;
+    return { what, pass: true, sinceMs, reason: `BGP session Established${bfdText}`, next: '' };
+  }
+  const last = lastDown === null || lastDown === undefined ? 'never established' : lastDown.text;
+  return {
+    what,
+    pass: false,
+    sinceMs,
+    reason: `BGP session ${session}: ${last}`,
+    next: '`bgp-lb-speaker doctor` says why the router cannot be reached',
+  };
+}
+
+/** The explanation for people. */
+export function explanationTables({ vips, reasons }: Explanation): readonly Table[] {
+  return [
+    {
+      columns: ['vip', 'state', 'reason'],
+      rows: vips.map(({ vip, state, reason }) => [vip, state, reason]),
+    },
+    {
+      columns: ['depends on', 'good', 'for', 'because', 'what changes it'],
+      rows: reasons.map(({ what, pass, sinceMs, reason, next }) => [
+        what,
+        pass,
+        sinceMs === null ? undefined : secondsText(sinceMs),
+        reason,
+        next,
+      ]),
+    },
+  ];
+}
+
+function secondsText(milliseconds: number): string {
+  return formatDuration(Math.max(1, Math.round(milliseconds / 1000)) * 1000);
+}

@@ -27,6 +27,8 @@ export interface PeerPathsOptions {
   readonly local: Pick<LocalOffer, 'asn' | 'routerId'> & { readonly clusterId: RouterId | undefined };
   readonly table: AttributeTable;
   readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
   /** The Adj-RIB-In has changed. */
   readonly changed: (change: RouteChange) => void;
   readonly endOfRib: (family: Family) => void;
@@ -170,7 +172,7 @@ export class PeerPaths {
   }
 
   #ribFor({ context, remoteOpen }: Negotiated): AdjRibIn {
-    const { name, address, settings, local, table } = this.#options;
+    const { name, address, settings, local, table, random } = this.#options;
     const source: PathSource = {
       name,
       address,
@@ -191,6 +193,7 @@ export class PeerPaths {
       source,
       localAsn: local.asn,
       routerId: local.routerId,
+      hashSeed: Math.floor(random() * 2 ** 32),
       ...(local.clusterId === undefined ? {} : { clusterId: local.clusterId }),
       ...(importPolicy === undefined ? {} : { importPolicy }),
       ...(maxPaths === undefined ? {} : { maxPaths }),

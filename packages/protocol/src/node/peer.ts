@@ -112,6 +112,7 @@ export class Peer {
       local: context,
       table: context.table,
       clock: context.clock,
+      random: context.random,
       changed: (change) => callbacks.routes(change),
       endOfRib: (family) => callbacks.endOfRib(family),
       event: (event) => callbacks.event(event),

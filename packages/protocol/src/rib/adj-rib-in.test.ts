@@ -68,7 +68,7 @@ describe('AdjRibIn', () => {
     expect(change).toMatchObject({ withdrawn: [], rejected: [] });
     const [path] = rib.pathsOf(parsePrefix('192.0.2.0/24'));
     expect(path).toMatchObject({ pathId: 0, from: source, learnedAt: 1234, isStale: false });
-    expect(path).toBe(change.announced[0]);
+    expect(path).toEqual(change.announced[0]);
     expect(rib.size).toBe(2);
   });
 

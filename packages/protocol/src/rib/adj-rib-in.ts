@@ -2,7 +2,6 @@ import type { Asn } from '../types/asn.ts';
 import type { Family } from '../types/family.ts';
 import { equalIpAddress } from '../types/ip-address.ts';
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
-import { prefixKey } from '../types/prefix.ts';
 import type { RouterId } from '../types/router-id.ts';
 import { NotificationError } from '../wire/errors.ts';
 import type { DecodedUpdate } from '../wire/message.ts';
@@ -11,7 +10,8 @@ import type { PathAttributes } from '../wire/path-attributes.ts';
 import type { AttributeTable } from './attribute-table.ts';
 import { loopReason } from './loop-detection.ts';
 import type { ImportPolicy, Path, PathSource, RejectedPath, RouteChange } from './path.ts';
-import type { RouteId } from './update-routes.ts';
+import { PathStore } from './path-store.ts';
+import type { RouteId, UpdateRoutes } from './update-routes.ts';
 import { routeKey, routesOf } from './update-routes.ts';
 
 /** How many of the last rejected announcements are kept for people to see. */
@@ -31,18 +31,22 @@ export interface AdjRibInOptions {
   readonly routerId?: RouterId;
   /** With it, a path that has it in its CLUSTER_LIST is rejected (RFC 4456 section 8). */
   readonly clusterId?: RouterId;
+  /**
+   * A random 32-bit integer. With one that the peer does not know, it cannot choose prefixes that make the RIB slow.
+   * Default 0.
+   */
+  readonly hashSeed?: number;
 }
 
-type Announcement = RouteId & { readonly kind: 'announce'; readonly attributes: PathAttributes };
-
-/** What one UPDATE does to one route, decided before anything is changed. */
-type Intent =
-  | Announcement
-  | (RouteId & { readonly kind: 'withdraw' })
-  | (RouteId & { readonly kind: 'reject'; readonly reason: string });
-
-/** Received attributes to interned ones. */
-type InternedOnce = Map<PathAttributes, PathAttributes>;
+/** What one UPDATE announces with one set of attributes, which is interned when the first route of it is taken. */
+interface Announcement {
+  readonly received: PathAttributes;
+  readonly loop: string | undefined;
+  readonly now: number;
+  /** What policy gave, and what has become of it. */
+  given: PathAttributes | undefined;
+  interned: PathAttributes | undefined;
+}
 
 /** The change that is being put together. */
 class ChangeBuilder {
@@ -66,10 +70,8 @@ export class AdjRibIn {
   source: PathSource;
   readonly #options: AdjRibInOptions;
   readonly #table: AttributeTable;
-  readonly #paths = new Map<PrefixKey, Map<number, Path>>();
-  readonly #sizes = new Map<Family, number>();
+  readonly #stores = new Map<Family, PathStore>();
   readonly #lastRejected: RejectedPath[] = [];
-  #size = 0;
   #rejectedCount = 0;
 
   constructor(options: AdjRibInOptions) {
@@ -80,7 +82,9 @@ export class AdjRibIn {
 
   /** How many paths are held, stale ones included. */
   get size(): number {
-    return this.#size;
+    let size = 0;
+    for (const store of this.#stores.values()) size += store.size;
+    return size;
   }
 
   /** Announcements that were not taken: how many ever, and the last 32, oldest first. */
@@ -90,16 +94,19 @@ export class AdjRibIn {
 
   /** How many paths of one family are held, stale ones included. */
   sizeOf(family: Family): number {
-    return this.#sizes.get(family) ?? 0;
+    return this.#stores.get(family)?.size ?? 0;
   }
 
+  /** Every path, made when its turn comes. */
   *paths(): IterableIterator<Path> {
-    for (const paths of this.#paths.values()) yield* paths.values();
+    for (const store of this.#stores.values()) {
+      for (const entry of store.entries()) yield store.path(entry);
+    }
   }
 
   /** The paths of one prefix: several only with ADD-PATH. */
   pathsOf(prefix: Prefix): readonly Path[] {
-    return [...(this.#paths.get(prefixKey(prefix))?.values() ?? [])];
+    return this.#stores.get(prefix.family)?.pathsOf(prefix) ?? [];
   }
 
   /**
@@ -109,25 +116,17 @@ export class AdjRibIn {
    *   changed then (RFC 4486 section 4).
    */
   apply(update: DecodedUpdate, now: number): RouteChange {
-    const intents = this.#intentsOf(update);
-    this.#checkLimit(intents);
+    const { withdrawn, announced } = routesOf(update);
+    this.#checkLimit(update);
     const change = new ChangeBuilder();
-    const interned: InternedOnce = new Map();
-    for (const intent of intents) {
-      if (intent.kind === 'announce') {
-        this.#announce(intent, now, interned, change);
-        continue;
-      }
-      const path = this.#pathOf(intent.prefix, intent.pathId);
-      if (path !== undefined) {
-        this.#remove(path);
-        change.withdrawn.push(path);
-      }
-      if (intent.kind === 'reject') {
-        const { prefix, pathId, reason } = intent;
-        change.rejected.push({ prefix, pathId, reason });
-        this.#reject({ prefix, pathId, reason });
-      }
+    const again = withdrawn.length > 0 && announced.length > 0 ? keysOf(announced) : undefined;
+    for (const { prefix, pathId } of withdrawn) {
+      if (again?.has(routeKey(prefix, pathId)) !== true) this.#withdraw(prefix, pathId, change);
+    }
+    for (const { attributes, routes } of announced) {
+      const loop = loopReason(attributes, this.#options);
+      const announcement = { received: attributes, loop, now, given: undefined, interned: undefined };
+      for (const { prefix, pathId } of routes) this.#judge(prefix, pathId, announcement, change);
     }
     return change.build();
   }
@@ -137,57 +136,53 @@ export class AdjRibIn {
    * paths are stale from the loss before, call `sweepStale` first.
    */
   markStale(family?: Family): void {
-    for (const paths of this.#paths.values()) {
-      for (const path of paths.values()) {
-        if (path.isStale || (family !== undefined && path.prefix.family !== family)) continue;
-        paths.set(path.pathId, { ...path, isStale: true });
-      }
+    for (const store of this.#storesOf(family)) {
+      for (const entry of store.entries()) store.markStale(entry);
     }
   }
 
   /** Removes the paths of a family, or of all, that are still stale. */
   sweepStale(family?: Family): RouteChange {
-    return this.#removeWhere(
-      (path) => path.isStale && (family === undefined || path.prefix.family === family),
-    );
+    return this.#removeWhere(family, (store, entry) => store.isStale(entry));
   }
 
   /** Removes all paths of a family, or of all. */
   clear(family?: Family): RouteChange {
-    return this.#removeWhere((path) => family === undefined || path.prefix.family === family);
+    return this.#removeWhere(family, () => true);
   }
 
-  #intentsOf(update: DecodedUpdate): readonly Intent[] {
-    const intents = new Map<PrefixKey, Intent>();
-    const { withdrawn, announced } = routesOf(update);
-    for (const route of withdrawn) {
-      intents.set(routeKey(route.prefix, route.pathId), { ...route, kind: 'withdraw' });
-    }
-    for (const { attributes, routes } of announced) {
-      const loop = loopReason(attributes, this.#options);
-      for (const route of routes) {
-        intents.set(routeKey(route.prefix, route.pathId), this.#judge(route, attributes, loop));
-      }
-    }
-    return [...intents.values()];
-  }
-
-  #judge(route: RouteId, attributes: PathAttributes, loop: string | undefined): Intent {
-    if (loop !== undefined) return { ...route, kind: 'reject', reason: loop };
+  #judge(prefix: Prefix, pathId: number, announcement: Announcement, change: ChangeBuilder): void {
+    const { received, loop } = announcement;
     const policy = this.#options.importPolicy;
-    if (policy === undefined) return { ...route, kind: 'announce', attributes };
-    const verdict = policy(route.prefix, attributes, this.source);
-    return verdict.accept
-      ? { ...route, kind: 'announce', attributes: verdict.attributes }
-      : { ...route, kind: 'reject', reason: verdict.reason };
+    if (loop === undefined && policy === undefined) {
+      this.#announce(prefix, pathId, received, announcement, change);
+      return;
+    }
+    const verdict =
+      loop !== undefined || policy === undefined
+        ? { accept: false as const, reason: loop ?? '' }
+        : policy(prefix, received, this.source);
+    if (verdict.accept) {
+      this.#announce(prefix, pathId, verdict.attributes, announcement, change);
+      return;
+    }
+    // What it replaces is gone too (RFC 4271 section 9.1).
+    this.#withdraw(prefix, pathId, change);
+    const rejected = { prefix, pathId, reason: verdict.reason };
+    change.rejected.push(rejected);
+    this.#reject(rejected);
   }
 
-  #checkLimit(intents: readonly Intent[]): void {
+  /** Looks closely only where the UPDATE could pass the limit: what it withdraws makes room, what it repeats counts once. */
+  #checkLimit(update: DecodedUpdate): void {
     const { maxPaths } = this.#options;
     if (maxPaths === undefined) return;
+    const { withdrawn, announced } = routesOf(update);
+    const most = announced.reduce((sum, { routes }) => sum + routes.length, 0);
+    if (this.size + most <= maxPaths) return;
     const growth = new Map<Family, number>();
-    for (const { kind, prefix, pathId } of intents) {
-      const change = (kind === 'announce' ? 1 : 0) - (this.#pathOf(prefix, pathId) === undefined ? 0 : 1);
+    for (const [intent, { prefix, pathId }] of this.#intentsOf(withdrawn, announced)) {
+      const change = (intent === 'announce' ? 1 : 0) - (this.#find(prefix, pathId) < 0 ? 0 : 1);
       growth.set(prefix.family, (growth.get(prefix.family) ?? 0) + change);
     }
     for (const [family, change] of growth) {
@@ -196,34 +191,72 @@ export class AdjRibIn {
     }
   }
 
-  #pathOf(prefix: Prefix, pathId: number): Path | undefined {
-    return this.#paths.get(prefixKey(prefix))?.get(pathId);
+  /** What the UPDATE does to each route, by route; the last word counts. */
+  #intentsOf(
+    withdrawn: readonly RouteId[],
+    announced: UpdateRoutes['announced'],
+  ): Iterable<readonly ['announce' | 'withdraw', RouteId]> {
+    const intents = new Map<PrefixKey, readonly ['announce' | 'withdraw', RouteId]>();
+    for (const route of withdrawn) intents.set(routeKey(route.prefix, route.pathId), ['withdraw', route]);
+    for (const { attributes, routes } of announced) {
+      const loop = loopReason(attributes, this.#options);
+      for (const route of routes) {
+        const isTaken = loop === undefined && this.#takes(route.prefix, attributes);
+        intents.set(routeKey(route.prefix, route.pathId), [isTaken ? 'announce' : 'withdraw', route]);
+      }
+    }
+    return intents.values();
   }
 
-  /** @param interned What the attribute objects of this UPDATE have become, so that each is interned by its value once. */
-  #announce(intent: Announcement, now: number, interned: InternedOnce, change: ChangeBuilder): void {
-    const { prefix, pathId } = intent;
-    const known = interned.get(intent.attributes) ?? intent.attributes;
-    const attributes = this.#table.intern(known);
-    interned.set(intent.attributes, attributes);
-    const previous = this.#pathOf(prefix, pathId);
-    const isSame =
-      previous !== undefined &&
-      previous.attributes === attributes &&
-      isSameSource(previous.from, this.source);
-    const learnedAt = isSame ? previous.learnedAt : now;
-    if (previous !== undefined) this.#table.release(previous.attributes);
-    if (isSame && !previous.isStale) return;
-    const path: Path = { prefix, pathId, attributes, from: this.source, learnedAt, isStale: false };
-    this.#put(path, previous === undefined);
-    (isSame ? change.refreshed : change.announced).push(path);
+  #takes(prefix: Prefix, attributes: PathAttributes): boolean {
+    return this.#options.importPolicy?.(prefix, attributes, this.source).accept ?? true;
   }
 
-  #put(path: Path, isNew: boolean): void {
-    const key = prefixKey(path.prefix);
-    const paths = this.#paths.get(key) ?? new Map<number, Path>();
-    this.#paths.set(key, paths.set(path.pathId, path));
-    if (isNew) this.#count(path.prefix.family, 1);
+  #find(prefix: Prefix, pathId: number): number {
+    return this.#stores.get(prefix.family)?.find(prefix, pathId) ?? -1;
+  }
+
+  #announce(
+    prefix: Prefix,
+    pathId: number,
+    given: PathAttributes,
+    announcement: Announcement,
+    change: ChangeBuilder,
+  ): void {
+    const attributes = this.#intern(given, announcement);
+    const store = this.#storeOf(prefix.family);
+    const entry = store.findOrAdd(prefix, pathId);
+    if (entry < 0) {
+      const { now: learnedAt } = announcement;
+      const path: Path = { prefix, pathId, attributes, from: this.source, learnedAt, isStale: false };
+      store.set(~entry, path);
+      change.announced.push(path);
+      return;
+    }
+    const before = store.attributesOf(entry);
+    const isSame = before === attributes && isSameSource(store.sourceOf(entry), this.source);
+    this.#table.release(before);
+    if (isSame && !store.isStale(entry)) return;
+    const learnedAt = isSame ? store.learnedAt(entry) : announcement.now;
+    store.set(entry, { attributes, from: this.source, learnedAt, isStale: false });
+    (isSame ? change.refreshed : change.announced).push(store.path(entry));
+  }
+
+  /** One reference to the attributes. Those that were given for the route before are not compared by value again. */
+  #intern(given: PathAttributes, announcement: Announcement): PathAttributes {
+    if (given === announcement.given && announcement.interned !== undefined) {
+      return this.#table.intern(announcement.interned);
+    }
+    const interned = this.#table.intern(given);
+    announcement.given = given;
+    announcement.interned = interned;
+    return interned;
+  }
+
+  #withdraw(prefix: Prefix, pathId: number, change: ChangeBuilder): void {
+    const store = this.#stores.get(prefix.family);
+    const entry = store?.find(prefix, pathId) ?? -1;
+    if (store !== undefined && entry >= 0) change.withdrawn.push(this.#remove(store, entry));
   }
 
   #reject(rejected: RejectedPath): void {
@@ -232,29 +265,46 @@ export class AdjRibIn {
     if (this.#lastRejected.length > REJECTED_KEPT) this.#lastRejected.shift();
   }
 
-  #remove(path: Path): void {
-    const key = prefixKey(path.prefix);
-    const paths = this.#paths.get(key);
-    paths?.delete(path.pathId);
-    if (paths?.size === 0) this.#paths.delete(key);
+  /** @returns The path as it was. */
+  #remove(store: PathStore, entry: number): Path {
+    const path = store.path(entry);
+    store.remove(entry);
     this.#table.release(path.attributes);
-    this.#count(path.prefix.family, -1);
+    return path;
   }
 
-  #removeWhere(condition: (path: Path) => boolean): RouteChange {
+  #removeWhere(
+    family: Family | undefined,
+    condition: (store: PathStore, entry: number) => boolean,
+  ): RouteChange {
     const change = new ChangeBuilder();
-    for (const path of this.paths()) {
-      if (!condition(path)) continue;
-      this.#remove(path);
-      change.withdrawn.push(path);
+    for (const store of this.#storesOf(family)) {
+      for (const entry of store.entries()) {
+        if (condition(store, entry)) change.withdrawn.push(this.#remove(store, entry));
+      }
     }
     return change.build();
   }
 
-  #count(family: Family, change: number): void {
-    this.#size += change;
-    this.#sizes.set(family, this.sizeOf(family) + change);
+  #storesOf(family: Family | undefined): readonly PathStore[] {
+    if (family === undefined) return [...this.#stores.values()];
+    const store = this.#stores.get(family);
+    return store === undefined ? [] : [store];
   }
+
+  #storeOf(family: Family): PathStore {
+    const known = this.#stores.get(family);
+    if (known !== undefined) return known;
+    const store = new PathStore(family, this.#options.hashSeed ?? 0);
+    this.#stores.set(family, store);
+    return store;
+  }
+}
+
+function keysOf(announced: UpdateRoutes['announced']): ReadonlySet<PrefixKey> {
+  return new Set(
+    announced.flatMap(({ routes }) => routes.map(({ prefix, pathId }) => routeKey(prefix, pathId))),
+  );
 }
 
 function isSameSource(a: PathSource, b: PathSource): boolean {

@@ -1,6 +1,14 @@
 import type { IpAddress } from '../types/ip-address.ts';
-import type { ExtendedCommunity, LargeCommunity, PathAttributes } from '../wire/path-attributes.ts';
+import { equalIpAddress } from '../types/ip-address.ts';
+import type {
+  ExtendedCommunity,
+  LargeCommunity,
+  PathAttributes,
+  RawAttribute,
+} from '../wire/path-attributes.ts';
 import { attributeKey } from './attribute-key.ts';
+
+const noUnknown: readonly RawAttribute[] = Object.freeze([]);
 
 interface Entry {
   readonly attributes: PathAttributes;
@@ -13,12 +21,14 @@ interface Entry {
  * is `===`, a route table of many prefixes keeps one copy, and an Adj-RIB-Out packs by identity.
  *
  * Sets are normalised first: communities of all three kinds are sets (RFC 1997, RFC 4360 section 2, RFC 8092
- * section 3), so they are sorted and repeated ones dropped; octets that are a view of a larger buffer are copied, so
- * that a route does not keep a received segment alive.
+ * section 3), so they are sorted and repeated ones dropped. Octets of a set that is new are copied, so that a route does not
+ * keep a received segment alive.
  */
 export class AttributeTable {
   readonly #byKey = new Map<string, Entry>();
   readonly #byObject = new Map<PathAttributes, Entry>();
+  /** That of the set that was new last: most sets of one peer have the same, and share the object then. */
+  #lastNextHop: IpAddress | undefined;
 
   /** How many different sets are held. */
   get size(): number {
@@ -49,33 +59,50 @@ export class AttributeTable {
     const key = attributeKey(attributes);
     const known = this.#byKey.get(key);
     if (known !== undefined) return known;
-    const entry: Entry = { attributes, key, references: 0 };
+    const entry: Entry = { attributes: this.#own(attributes), key, references: 0 };
     this.#byKey.set(key, entry);
-    this.#byObject.set(attributes, entry);
+    this.#byObject.set(entry.attributes, entry);
     return entry;
+  }
+
+  /** The set with octets of its own. */
+  #own(a: PathAttributes): PathAttributes {
+    const last = this.#lastNextHop;
+    const isLast = a.nextHop !== undefined && last !== undefined && equalIpAddress(a.nextHop, last);
+    const nextHop = isLast ? last : ownAddress(a.nextHop);
+    this.#lastNextHop = nextHop;
+    return {
+      ...a,
+      nextHop,
+      linkLocalNextHop: ownAddress(a.linkLocalNextHop),
+      aggregator: a.aggregator && { asn: a.aggregator.asn, address: own(a.aggregator.address) },
+      extendedCommunities: a.extendedCommunities?.map(({ bytes }) => ({ bytes: new Uint8Array(bytes) })),
+      unknown:
+        a.unknown.length === 0
+          ? noUnknown
+          : a.unknown.map(({ code, flags, value }) => ({ code, flags, value: new Uint8Array(value) })),
+    };
   }
 }
 
-/** The set in canonical form, as a new object with every field present. */
+/** The set in canonical form, as a new object with every field present that shares octets with the given one. */
 function normalise(a: PathAttributes): PathAttributes {
   return {
     origin: a.origin,
     asPath: a.asPath,
-    nextHop: ownAddress(a.nextHop),
-    linkLocalNextHop: ownAddress(a.linkLocalNextHop),
+    nextHop: a.nextHop,
+    linkLocalNextHop: a.linkLocalNextHop,
     multiExitDisc: a.multiExitDisc,
     localPref: a.localPref,
     atomicAggregate: a.atomicAggregate,
-    aggregator: a.aggregator && { asn: a.aggregator.asn, address: own(a.aggregator.address) },
+    aggregator: a.aggregator,
     communities: sortedSet(a.communities, (x, y) => x - y),
     originatorId: a.originatorId,
     // A CLUSTER_LIST of no entries is malformed on the wire (RFC 7606 section 7.10): it is an absent one.
     clusterList: a.clusterList?.length === 0 ? undefined : a.clusterList,
-    extendedCommunities: sortedSet(a.extendedCommunities?.map(ownCommunity), compareExtended),
+    extendedCommunities: sortedSet(a.extendedCommunities, compareExtended),
     largeCommunities: sortedSet(a.largeCommunities, compareLarge),
-    unknown: a.unknown
-      .map(({ code, flags, value }) => ({ code, flags, value: ownBytes(value) }))
-      .sort((x, y) => x.code - y.code),
+    unknown: a.unknown.length < 2 ? a.unknown : a.unknown.toSorted((x, y) => x.code - y.code),
   };
 }
 
@@ -111,20 +138,11 @@ function compareExtended(x: ExtendedCommunity, y: ExtendedCommunity): number {
   return x.bytes.length - y.bytes.length;
 }
 
-function ownCommunity(community: ExtendedCommunity): ExtendedCommunity {
-  return { bytes: ownBytes(community.bytes) };
-}
-
 function ownAddress(address: IpAddress | undefined): IpAddress | undefined {
   return address && own(address);
 }
 
-function own(address: IpAddress): IpAddress {
-  const bytes = ownBytes(address.bytes);
-  return bytes === address.bytes ? address : { version: address.version, bytes };
-}
-
 /** The constructor copies; `slice` of a Node Buffer would share the memory. */
-function ownBytes(bytes: Uint8Array): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+function own(address: IpAddress): IpAddress {
+  return { version: address.version, bytes: new Uint8Array(address.bytes) };
 }

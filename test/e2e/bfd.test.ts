@@ -173,6 +173,43 @@ describe('a process that hangs', () => {
   });
 });
 
+describe('a host that dies while the router hangs', () => {
+  it('is doubted, and out long before the doubt ends: it answers no SYN; the others do and stay', async () => {
+    const victim = lab.master(3);
+    const before = await lastEvent(lab);
+    await victim.disconnect();
+    lab.lb.router.process?.signal('SIGSTOP');
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 600));
+    } finally {
+      lab.lb.router.process?.signal('SIGCONT');
+    }
+    const begun = performance.now();
+    await waitForEvent(
+      lab,
+      before,
+      'in doubt',
+      ({ type, nextHop, to, reason }) =>
+        type === 'member-transition' &&
+        nextHop === victim.address &&
+        to === 'stale' &&
+        /probed before that is believed/.test(String(reason)),
+    );
+    const { ms, reason } = await outAfter(victim, before, begun);
+    expect(reason).toMatch(/^BFD down; then 2 probes failed: /);
+    // Without a limit for their connections two probes take 2 s, and the doubt is over before they end.
+    expect(ms).toBeLessThan(1500);
+    const outs = (await eventsSince(lab, before)).filter(
+      ({ type, to, nextHop }) => type === 'member-transition' && to === 'out' && nextHop !== victim.address,
+    );
+    expect(outs).toEqual([]);
+    await victim.reconnect();
+    await whole();
+    const { brokenByMaster } = await lab.client.check();
+    expect(brokenAt(others(lab, victim), brokenByMaster)).toBe(0);
+  });
+});
+
 describe('carrier', () => {
   it('takes all members out by the event, and lets them in again when it returns', async () => {
     const before = await lastEvent(lab);

@@ -25,7 +25,7 @@ import type { DataPlane } from './dataplane/data-plane.ts';
 import { KernelDataPlane } from './dataplane/kernel/kernel-data-plane.ts';
 import { linuxKernelHost } from './dataplane/kernel/kernel-host.ts';
 import { CaFile } from './health/ca-file.ts';
-import { HealthChecker, probeThrough } from './health/health-checker.ts';
+import { DOUBTED_CONNECT, HealthChecker, probeThrough } from './health/health-checker.ts';
 import { BgpMembership } from './membership/bgp-membership.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
@@ -154,12 +154,13 @@ class Router {
     return new HealthChecker({
       interval,
       clock: this.#clock,
-      probe: (vip, nextHop) =>
+      probe: (vip, nextHop, isDoubted) =>
         probeThrough({
           ...endpointOf(config, vip),
           serverName,
           path,
           timeoutMs: timeout,
+          connectTimeoutMs: isDoubted ? DOUBTED_CONNECT : undefined,
           ca: () => this.#ca.text,
           open: () => this.#dataPlane.socketThrough(nextHop, endpointOf(config, vip).address),
         }),

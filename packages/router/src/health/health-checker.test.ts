@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { createServer, Socket } from 'node:net';
 import type { ProbeResult } from '@bgp-lb/daemon';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../testing/manual-clock.ts';
-import { HealthChecker, type MemberProbe } from './health-checker.ts';
+import { HealthChecker, type MemberProbe, probeThrough } from './health-checker.ts';
 import { verdictOf } from './verdict.ts';
 
 const good: ProbeResult = { kind: 'ok', tookMs: 1, detail: 'answered 200', isVerified: true, warnings: [] };
@@ -10,7 +12,12 @@ const good: ProbeResult = { kind: 'ok', tookMs: 1, detail: 'answered 200', isVer
 class FakeProbe implements MemberProbe {
   started = 0;
   isClosed = false;
+  readonly isDoubted: boolean;
   #answer: (result: ProbeResult) => void = () => undefined;
+
+  constructor(isDoubted: boolean) {
+    this.isDoubted = isDoubted;
+  }
 
   probe(): Promise<ProbeResult> {
     this.started++;
@@ -42,8 +49,8 @@ beforeEach(() => {
   checker = new HealthChecker({
     interval: 1000,
     clock,
-    probe: (vip, nextHop) => {
-      const probe = new FakeProbe();
+    probe: (vip, nextHop, isDoubted) => {
+      const probe = new FakeProbe(isDoubted);
       probes.set(`${vip} ${nextHop}`, probe);
       return probe;
     },
@@ -101,6 +108,32 @@ describe('the health checker', () => {
     expect(probe('a').started).toBe(2);
   });
 
+  it('drops the probe that runs when its member is doubted, and asks at once with a limit for the connection', async () => {
+    checker.setTargets('vip', [{ nextHop: 'a', urgency: 'normal' }]);
+    const before = probe('a');
+    clock.advance(300);
+    checker.setTargets('vip', [{ nextHop: 'a', urgency: 'doubted' }]);
+    expect(before).toMatchObject({ isClosed: true, isDoubted: false });
+    expect(probe('a')).toMatchObject({ started: 1, isDoubted: true });
+    await before.answer();
+    expect(results).toEqual([]);
+    await probe('a').answer({ ...good, kind: 'timeout' });
+    expect(results).toEqual(['vip a timeout']);
+    clock.advance(99);
+    expect(probe('a').started).toBe(1);
+    clock.advance(1);
+    expect(probe('a').started).toBe(2);
+  });
+
+  it('probes as before when a member is doubted no more', async () => {
+    checker.setTargets('vip', [{ nextHop: 'a', urgency: 'doubted' }]);
+    await probe('a').answer();
+    checker.setTargets('vip', [{ nextHop: 'a', urgency: 'normal' }]);
+    expect(probe('a')).toMatchObject({ started: 0, isDoubted: false });
+    clock.advance(1000);
+    expect(probe('a').started).toBe(1);
+  });
+
   it('reports nothing of a member that is no target any more, and probes it no more', async () => {
     checker.setTargets('vip', [
       { nextHop: 'a', urgency: 'normal' },
@@ -119,6 +152,48 @@ describe('the health checker', () => {
     checker.setTargets('other', []);
     expect(probe('a').isClosed).toBe(false);
     expect(probes.get('other a')?.isClosed).toBe(true);
+  });
+});
+
+describe('a probe through a member, with a limit for its connection', () => {
+  /** A socket to a host that answers no SYN. */
+  class SilentSocket extends Socket {
+    override connect(): this {
+      Object.defineProperty(this, 'connecting', { value: true });
+      return this;
+    }
+  }
+
+  const through = (port: number, open: () => Socket): MemberProbe =>
+    probeThrough({
+      address: '127.0.0.1',
+      port,
+      serverName: 'kubernetes',
+      path: '/readyz',
+      ca: () => undefined,
+      timeoutMs: 20_000,
+      connectTimeoutMs: 50,
+      open,
+    });
+
+  it('gives up a host that does not answer, long before the time for the whole probe', async () => {
+    const { kind, tookMs } = await through(1, () => new SilentSocket()).probe();
+    expect(kind).toBe('timeout');
+    expect(tookMs).toBeLessThan(10_000);
+  });
+
+  it('reads the answer that has waited while this process hung', async () => {
+    const server = createServer((socket) => socket.end());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const address = server.address();
+    const open = (): Socket => {
+      process.nextTick(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200));
+      return new Socket();
+    };
+    const { kind } = await through(typeof address === 'object' ? (address?.port ?? 0) : 0, open).probe();
+    server.close();
+    // It ends the connection within the handshake: that is what it is told for.
+    expect(kind).toBe('error');
   });
 });
 

@@ -20,6 +20,7 @@ export class HealthRecord {
   #recent: ('good' | Failure)[] = [];
   #hasPassed = false;
   #answersInARow = 0;
+  #unansweredInARow = 0;
   #hasAnswered = false;
   #failingSince = 0;
   #detail = 'not probed yet';
@@ -74,8 +75,13 @@ export class HealthRecord {
     return this.#recent.at(-1) === 'good' && (!this.#hasPassed || this.#failure !== undefined);
   }
 
-  /** The number of bad probes in a row up to now, at most the greater of `rise` and `fall`, or 2. */
-  get failuresInARow(): number {
+  /** The number of probes in a row up to now that were not answered at all: a bad status is an answer. */
+  get unansweredInARow(): number {
+    return this.#unansweredInARow;
+  }
+
+  /** The number of bad probes in a row up to now, at most the greater of `rise` and `fall`. */
+  get #failuresInARow(): number {
     return this.#runLength((verdict) => verdict !== 'good');
   }
 
@@ -83,15 +89,17 @@ export class HealthRecord {
   report(verdict: Verdict, detail: string, now: number): void {
     this.#detail = detail;
     this.#recent.push(verdict === 'answered' ? 'soft' : verdict);
-    this.#answersInARow = verdict === 'good' || verdict === 'answered' ? this.#answersInARow + 1 : 0;
+    const isAnswered = verdict === 'good' || verdict === 'answered';
+    this.#answersInARow = isAnswered ? this.#answersInARow + 1 : 0;
+    this.#unansweredInARow = isAnswered ? 0 : this.#unansweredInARow + 1;
     this.#hasAnswered ||= this.#answersInARow >= this.#thresholds.rise;
-    if (this.#recent.length > Math.max(this.#thresholds.rise, this.#thresholds.fall, 2)) {
+    if (this.#recent.length > Math.max(this.#thresholds.rise, this.#thresholds.fall)) {
       this.#recent.shift();
     }
     if (this.#runLength((seen) => seen === 'good') >= this.#thresholds.rise) {
       this.#hasPassed = true;
       this.#failure = undefined;
-    } else if (this.failuresInARow >= this.#thresholds.fall) {
+    } else if (this.#failuresInARow >= this.#thresholds.fall) {
       this.#fail(now);
     }
   }
@@ -101,12 +109,14 @@ export class HealthRecord {
     this.#hasPassed = true;
     this.#failure = undefined;
     this.#recent = [];
+    this.#unansweredInARow = 0;
     this.#detail = detail;
   }
 
   /** Starts the run of failures anew, so that only later probes count. */
   restartRun(): void {
     this.#recent = [];
+    this.#unansweredInARow = 0;
   }
 
   /** Forgets everything: the member must pass again. */
@@ -114,6 +124,7 @@ export class HealthRecord {
     this.#hasPassed = false;
     this.#hasAnswered = false;
     this.#answersInARow = 0;
+    this.#unansweredInARow = 0;
     this.#failure = undefined;
     this.#recent = [];
     this.#detail = 'not probed yet';

@@ -73,8 +73,17 @@ describe('a member that BFD lost while this process hung', () => {
     expect(bench.weights()).toEqual({ a: 256, b: 256 });
     expect(bench.state('a')).toBe('stale: BFD down, while this process hung: probed before that is believed');
     expect(bench.pool.isDoubtful).toBe(false);
-    expect(bench.pool.probes()[0]).toEqual({ nextHop: 'a', urgency: 'unclaimed' });
+    expect(bench.pool.probes()[0]).toEqual({ nextHop: 'a', urgency: 'doubted' });
     expect(bench.wait(2000).weights()).toEqual({ b: 256 });
+  });
+
+  it('stays while its probes are answered, though every one says that it is not ready', () => {
+    const bench = running('a', 'b')
+      .send({ ...doubted, members })
+      .probe('a', 'answered', 10)
+      .probe('a', 'soft', 1);
+    expect(bench.weights()).toEqual({ a: 256, b: 256 });
+    expect(bench.probe('a', 'soft', 1).weights()).toEqual({ b: 256 });
   });
 
   it('stays when its speaker is back, and goes when its probes fail', () => {
@@ -109,11 +118,7 @@ describe('a pool that BFD empties', () => {
     expect(bench.state('a')).toBe(
       'stale: BFD down, as all the others at once: probed before that is believed',
     );
-    expect(bench.pool.probes().map(({ urgency }) => urgency)).toEqual([
-      'unclaimed',
-      'unclaimed',
-      'unclaimed',
-    ]);
+    expect(bench.pool.probes().map(({ urgency }) => urgency)).toEqual(['doubted', 'doubted', 'doubted']);
     expect(bench.wait(1999 - apart).weights()).toEqual({ a: 256, b: 256, c: 256 });
     expect(bench.wait(1 + apart).weights()).toEqual({});
     expect(bench.state('a')).toBe('out: BFD down');

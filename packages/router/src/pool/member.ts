@@ -53,7 +53,10 @@ export interface Eviction {
   readonly enoughGoodSince: number;
 }
 
-/** Bad probes in a row that remove a member whose session is gone: nothing else vouches for it. */
+/**
+ * Probes in a row without an answer that remove a member whose session is gone: nothing else vouches for it. A red
+ * `/readyz` is an answer: one slow etcd election must not take out whatever has lost its session just then.
+ */
 const STALE_PROBES: number = 2;
 
 /**
@@ -224,7 +227,7 @@ export class Member {
       return;
     }
     this.health.report(verdict, detail, now);
-    if (this.isUnclaimed && this.health.failuresInARow >= STALE_PROBES) {
+    if (this.isUnclaimed && this.health.unansweredInARow >= STALE_PROBES) {
       const before = this.kept?.failed ?? this.path?.staleReason;
       this.remove(`${before}; then ${STALE_PROBES} probes failed: ${detail}`);
     }

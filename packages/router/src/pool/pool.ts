@@ -18,6 +18,9 @@ export interface PoolSettings {
   readonly expected: readonly string[];
 }
 
+/** Why a member is probed at another pace than usual: see `HealthChecker`. */
+export type ProbeUrgency = 'normal' | 'rising' | 'unclaimed' | 'doubted';
+
 /** How long a pool that BFD has emptied at one stroke is kept, while its members are probed (ms). */
 const DOUBT = 2000;
 /** Who was in the pool this long before it became empty is waited for by the initial hold (ms). */
@@ -70,13 +73,10 @@ export class Pool {
   }
 
   /** Next hops that are to be probed, with what a quick second opinion is wanted for. */
-  probes(): { readonly nextHop: string; readonly urgency: 'normal' | 'rising' | 'unclaimed' }[] {
+  probes(): { readonly nextHop: string; readonly urgency: ProbeUrgency }[] {
     return this.#sorted()
       .filter((member) => member.wantsProbes)
-      .map((member) => ({
-        nextHop: member.nextHop,
-        urgency: member.isUnclaimed ? 'unclaimed' : member.health.isRising ? 'rising' : 'normal',
-      }));
+      .map((member) => ({ nextHop: member.nextHop, urgency: urgencyOf(member) }));
   }
 
   /** Takes one event in and returns what it changed. */
@@ -279,6 +279,13 @@ export class Pool {
   #sorted(): Member[] {
     return [...this.#members.values()].sort((a, b) => (a.nextHop < b.nextHop ? -1 : 1));
   }
+}
+
+function urgencyOf({ kept, isUnclaimed, health }: Member): ProbeUrgency {
+  if (kept?.isDoubtful === true) {
+    return 'doubted';
+  }
+  return isUnclaimed ? 'unclaimed' : health.isRising ? 'rising' : 'normal';
 }
 
 function settle(member: Member, next: Member['judgement'], now: number): Transition | undefined {

@@ -49,6 +49,7 @@ export {
   type ProbeResult,
 } from './health/probe-result.ts';
 export { RiseFall, type RiseFallOptions, type RiseFallState } from './health/rise-fall.ts';
+export type { ClientCertificate } from './health/tls-connection.ts';
 export { printable } from './output/printable.ts';
 export { OUTPUT_FORMATS, type OutputFormat, render } from './output/render.ts';
 export { type Cell, type Column, formatTable, type Table } from './output/table.ts';

@@ -17,6 +17,7 @@ function config(address: string): Parameters<typeof hostFacts>[0] {
       timeout: 1000,
       rise: 2,
       fall: 3,
+      unauthenticated: 'reject' as const,
     },
     routers: [],
     routerId: undefined,

@@ -9,6 +9,7 @@ import {
   schedulingText,
 } from '@bgp-lb/protocol/node';
 import { type BfdVerdict, describeVerdict } from './bfd/router-death.ts';
+import type { VipCheckResult } from './health/vip-check.ts';
 import type { ResetReport } from './kernel/client-connections.ts';
 import type { Transition } from './lifecycle/lifecycle.ts';
 import { type MetricsSource, SpeakerMetrics } from './metrics.ts';
@@ -35,6 +36,15 @@ export class Journal {
       { vip: prefix, from, to, reason },
       `VIP ${prefix}: ${from} -> ${to}: ${reason}`,
     );
+  }
+
+  /** What the connection to a VIP on this host shows now, where it is not what it showed before. */
+  vipChecked(vip: string, { check, detail }: VipCheckResult): void {
+    const prefix = prefixText(vip);
+    this.events.append('vip-checked', { vip: prefix, check, detail });
+    const said = { vip: prefix, check };
+    if (check === 'passed') this.#logger.info(said, `VIP ${prefix}: ${detail}`);
+    else this.#logger.warn(said, `VIP ${prefix}: ${detail}`);
   }
 
   bootstrapProven(detail: string): void {

@@ -68,6 +68,12 @@ describe('the static pod', () => {
     expect(volume(manifest({ role: 'cluster-api' }), '/run/kubeadm')).toBe('DirectoryOrCreate');
   });
 
+  it('gets the folder of a client certificate, whose files are replaced by renewal', () => {
+    const pem = '/var/lib/kubelet/pki/kubelet-client-current.pem';
+    const text = manifest({ apiServer: { clientCertificate: { certFile: pem, keyFile: pem } } });
+    expect(volume(text, '/var/lib/kubelet/pki')).toBe('Directory');
+  });
+
   it('is given the time to drain where a stop drains', () => {
     expect(manifest()).toContain('terminationGracePeriodSeconds: 10');
     expect(manifest({ stopMode: 'drain' })).toContain('terminationGracePeriodSeconds: 70');

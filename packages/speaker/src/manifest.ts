@@ -112,6 +112,8 @@ function mountsOf(config: SpeakerConfig, configFile: string): readonly Mount[] {
     ...routers.flatMap(({ passwordFile }): Mount[] =>
       passwordFile === undefined ? [] : [{ path: passwordFile, type: 'File', readOnly: true }],
     ),
+    // Folders: the files are replaced when they are renewed.
+    ...clientCertificateFolders(apiServer),
     // A folder: the file itself comes and goes.
     ...(isInside(drain.file)
       ? []
@@ -126,6 +128,12 @@ function mountsOf(config: SpeakerConfig, configFile: string): readonly Mount[] {
     seen.add(path);
     return isNew;
   });
+}
+
+function clientCertificateFolders({ clientCertificate }: SpeakerConfig['apiServer']): readonly Mount[] {
+  if (clientCertificate === undefined) return [];
+  const { certFile, keyFile } = clientCertificate;
+  return [certFile, keyFile].map((file) => ({ path: dirname(file), type: 'Directory', readOnly: true }));
 }
 
 /** Paths without those that are inside another one. */

@@ -5,6 +5,7 @@ import type { BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watc
 import { type DatedGate, GateHistory } from './gate-history.ts';
 import { gatesOf } from './gates.ts';
 import { ApiServerWatch } from './health/api-server-watch.ts';
+import { ClientCertificateReader } from './health/client-certificate.ts';
 import type { Readiness } from './health/readiness.ts';
 import { checkVip } from './health/vip-check.ts';
 import type { Journal } from './journal.ts';
@@ -141,9 +142,15 @@ export class MasterLife {
 
   #newApiServerWatch(): ApiServerWatch {
     const { context, journal } = this.#options;
-    const { config, facts } = context;
+    const { config, facts, logger } = context;
+    const { clientCertificate: files, ...apiServer } = config.apiServer;
+    const client =
+      files === undefined ? undefined : new ClientCertificateReader(files, (message) => logger.warn(message));
     return new ApiServerWatch({
-      ...config.apiServer,
+      ...apiServer,
+      clientCertificate: client === undefined ? undefined : () => client.read(),
+      // Certificates block the first advertisement only.
+      isNameOptional: () => this.#bootstrap.advertised.length > 0,
       address: facts.nodeAddress,
       port: config.vips[0]?.machinePort ?? 6443,
       ca: () => this.#bootstrap.caPem,
@@ -158,7 +165,7 @@ export class MasterLife {
   #newLifecycle(): Lifecycle {
     const { context, journal, adopted, keeper, advertiser } = this.#options;
     const { config } = context;
-    const { serverName, path, timeout } = config.apiServer;
+    const { path, timeout } = config.apiServer;
     return new Lifecycle({
       vips: config.vips,
       times: { drainTimeout: config.drain.timeout, ...drainPace },
@@ -171,12 +178,12 @@ export class MasterLife {
       check: (vip) =>
         checkVip({
           vip,
-          serverName,
           path,
           timeout,
           endpoint: config.endpoint,
           ca: () => this.#bootstrap.caPem,
         }),
+      checked: (vip, result) => journal.vipChecked(vip, result),
       hasAdvertised: (vip) => this.#bootstrap.advertised.includes(vip),
       transition: (transition) => {
         journal.vipMoved(transition);

@@ -77,6 +77,20 @@ describe('the certificate', () => {
     },
   );
 
+  it('without the name only warns where the name is optional, and is still held to its CA', async () => {
+    const target = await serving(good);
+    const options = { serverName: 'localhost', isNameOptional: () => true };
+    expect(await probeOf(target, options).probe()).toMatchObject({
+      kind: 'ok',
+      isVerified: true,
+      warnings: ['the certificate does not name localhost'],
+    });
+    expect(await probeOf(target, { ...options, ca: () => other.cert }).probe()).toMatchObject({
+      kind: 'tls',
+      isVerified: false,
+    });
+  });
+
   it('of another CA with the same name is a TLS fault', async () => {
     const result = await probeOf(await serving(good), { ca: () => other.cert }).probe();
     expect(result).toMatchObject({ kind: 'tls', isVerified: false });
@@ -139,6 +153,31 @@ describe('the certificate', () => {
       const target = await serving({ key: leaf.key, cert: leaf.cert + good.cert });
       expect(await probeOf(target).probe()).toMatchObject({ kind: 'tls', isVerified: false });
     }
+  });
+});
+
+describe('the client certificate', () => {
+  it('is shown to a server that asks, a new one from the next probe on, and none without one', async () => {
+    const names: string[] = [];
+    const target = await httpsTarget(
+      { ...good, requestCert: true, rejectUnauthorized: false, ca: authority.cert },
+      ({ socket }, response) => {
+        const { subjectaltname } = socket instanceof TLSSocket ? socket.getPeerCertificate() : {};
+        names.push(subjectaltname ?? 'nobody');
+        response.end();
+      },
+    );
+    open.push(target);
+    let client: KeyPair | undefined;
+    const probe = probeOf(target, { clientCertificate: () => client });
+    await probe.probe();
+    client = sign(authority, { altNames: 'DNS:prober' });
+    await probe.probe();
+    await probe.probe();
+    client = sign(authority, { altNames: 'DNS:renewed' });
+    await probe.probe();
+    expect(names).toEqual(['nobody', 'DNS:prober', 'DNS:prober', 'DNS:renewed']);
+    expect(target.connections()).toBe(3);
   });
 });
 

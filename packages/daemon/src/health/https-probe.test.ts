@@ -146,6 +146,17 @@ describe('the connection of a probe', () => {
     expect(target.connections()).toBe(2);
   });
 
+  it('that the server has half closed after its answer is replaced without a failed probe', async () => {
+    const target = keep(
+      await tlsTarget(pair, (socket) => {
+        socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
+      }),
+    );
+    const probe = probeOf(target);
+    for (let index = 0; index < 5; index++) expect((await probe.probe()).kind).toBe('ok');
+    expect(target.connections()).toBe(5);
+  });
+
   it('that is fresh and fails is a failure: nothing is tried twice', async () => {
     const target = keep(await tlsTarget(pair, (socket) => socket.once('data', () => socket.destroy())));
     expect(await probeOf(target).probe()).toMatchObject({ kind: 'error', code: 'ECONNRESET' });

@@ -6,11 +6,13 @@ import { http } from '../node-http.ts';
 import { printable } from '../output/printable.ts';
 import { failingChecks, kindOfErrno, type ProbeKind, type ProbeResult } from './probe-result.ts';
 import {
+  type ClientCertificate,
   codeOf,
   connectionFault,
   openTlsConnection,
   ProbeFault,
   type TlsConnection,
+  type TlsIdentity,
 } from './tls-connection.ts';
 
 /** What is probed, and how. */
@@ -23,6 +25,10 @@ export interface HttpsProbeOptions {
   readonly path: string;
   /** The CA bundle (PEM), asked for with each probe: it is the only root. Undefined: nothing is verified. */
   readonly ca?: () => string | undefined;
+  /** Who we are to the server, asked for with each probe. Undefined: nobody. */
+  readonly clientCertificate?: () => ClientCertificate | undefined;
+  /** When true, a certificate of the CA without `serverName` is a warning of the result, not a fault. Asked with each connection. */
+  readonly isNameOptional?: () => boolean;
   /** The whole probe, from connecting to the last octet of the answer. */
   readonly timeoutMs: number;
   /** A connected or connecting socket of the caller's making, like one with SO_MARK. */
@@ -83,13 +89,13 @@ export class HttpsProbe {
   readonly #agent: ProbeAgent;
   #running: Promise<ProbeResult> | undefined;
   #abort = new AbortController();
-  #ca: string | undefined;
+  #identity: TlsIdentity = { ca: undefined, client: undefined };
   #isClosed = false;
 
   constructor(options: HttpsProbeOptions) {
     this.#options = options;
     this.#agent = new ProbeAgent(options.keepAlive, () =>
-      openTlsConnection(options, this.#ca, this.#abort.signal),
+      openTlsConnection(options, this.#identity, this.#abort.signal),
     );
   }
 
@@ -118,7 +124,7 @@ export class HttpsProbe {
       this.#abort.abort();
     }, this.#options.timeoutMs);
     try {
-      this.#refreshCa();
+      this.#refreshIdentity();
       const answer = await this.#ask();
       return this.#result(started, describeAnswer(answer));
     } catch (error) {
@@ -132,11 +138,17 @@ export class HttpsProbe {
     }
   }
 
-  /** A connection that was checked against another bundle must not be used with this one. */
-  #refreshCa(): void {
-    const ca = this.#options.ca?.();
-    if (ca !== this.#ca) this.#agent.drop();
-    this.#ca = ca;
+  /** A connection that was checked against another bundle, or made as somebody else, must not be used now. */
+  #refreshIdentity(): void {
+    const { ca, clientCertificate } = this.#options;
+    const identity = { ca: ca?.(), client: clientCertificate?.() };
+    const { client } = this.#identity;
+    const isSame =
+      identity.ca === this.#identity.ca &&
+      identity.client?.cert === client?.cert &&
+      identity.client?.key === client?.key;
+    if (!isSame) this.#agent.drop();
+    this.#identity = identity;
   }
 
   /**

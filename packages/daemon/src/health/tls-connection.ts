@@ -32,19 +32,34 @@ export interface TlsTarget {
   readonly port: number;
   /** The name that the certificate must carry; also SNI unless it is an address (RFC 6066 section 3). */
   readonly serverName: string;
+  /** When true, a certificate without the name is only a warning. */
+  readonly isNameOptional?: (() => boolean) | undefined;
   /** A connected or connecting socket, in place of a plain one. */
   readonly connect?: (() => Socket) | undefined;
 }
 
+/** What one side of a connection is known by: PEM. */
+export interface ClientCertificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Whom to trust, and who we are. */
+export interface TlsIdentity {
+  /** A CA bundle (PEM), the only root; `undefined` verifies nothing. */
+  readonly ca: string | undefined;
+  readonly client: ClientCertificate | undefined;
+}
+
 const contexts = new Map<string, SecureContext>();
 
-/** The TLS context of a CA bundle. It costs a millisecond, and the bundle seldom changes: the last few are kept. */
-function contextFor(ca: string | undefined): SecureContext {
-  const key = ca ?? '';
+/** The TLS context of an identity. It costs a millisecond, and files seldom change: the last few are kept. */
+function contextFor({ ca, client }: TlsIdentity): SecureContext {
+  const key = JSON.stringify([ca, client?.cert, client?.key]);
   const kept = contexts.get(key);
   if (kept !== undefined) return kept;
   if (ca !== undefined) parseCertificates(ca);
-  const context = createSecureContext(ca === undefined ? {} : { ca });
+  const context = createSecureContext({ ...(ca === undefined ? {} : { ca }), ...client });
   if (contexts.size >= 4) contexts.clear();
   contexts.set(key, context);
   return context;
@@ -56,11 +71,11 @@ function contextFor(ca: string | undefined): SecureContext {
  */
 export function openTlsConnection(
   target: TlsTarget,
-  ca: string | undefined,
+  identity: TlsIdentity,
   abort: AbortSignal,
 ): Promise<TlsConnection> {
   return new Promise((resolve, reject) => {
-    const context = attempt('tls', () => contextFor(ca));
+    const context = attempt('tls', () => contextFor(identity));
     const raw = attempt('error', target.connect ?? (() => createConnection(target.port, target.address)));
     let isHandshake = !raw.connecting;
     raw.once('connect', () => {
@@ -89,7 +104,7 @@ export function openTlsConnection(
     socket.once('error', failed);
     socket.once('secureConnect', () => {
       try {
-        const connection = checked(socket, ca, target.serverName);
+        const connection = checked(socket, identity.ca, target);
         abort.removeEventListener('abort', stop);
         raw.off('error', failed);
         socket.off('error', failed);
@@ -114,8 +129,12 @@ function attempt<T>(kind: ProbeKind, make: () => T): T {
   }
 }
 
-function checked(socket: TLSSocket, ca: string | undefined, serverName: string): TlsConnection {
-  const verification = verifyPeer(socket, ca, serverName);
+function checked(
+  socket: TLSSocket,
+  ca: string | undefined,
+  { serverName, isNameOptional = () => false }: TlsTarget,
+): TlsConnection {
+  const verification = verifyPeer(socket, ca, serverName, isNameOptional());
   const certificate = describeCertificate(verification);
   if (verification.fault !== undefined) {
     throw new ProbeFault('tls', verification.fault.message, verification.fault.code, certificate);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
+import { createServer as createTlsServer, type TLSSocket, type TlsOptions } from 'node:tls';
 import type { KeyPair } from './test-certificates.ts';
 
 /** A server on a free loopback port, for a probe to meet. */
@@ -35,9 +35,9 @@ async function listening(server: Server): Promise<ProbeTarget> {
   };
 }
 
-/** An HTTPS server. */
+/** An HTTPS server; with more TLS options, it may ask for the client's certificate. */
 export function httpsTarget(
-  pair: KeyPair,
+  pair: KeyPair & TlsOptions,
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ): Promise<ProbeTarget> {
   return listening(createHttpsServer(pair, handle));

@@ -6,12 +6,15 @@ import { parseCertificates, publicKeyHash } from './public-key-hashes.ts';
 
 /** What a TLS server showed. */
 export interface PeerVerification {
-  /** The chain ends at the CA and the names match. */
+  /** The chain ends at the CA, and the name is there unless it is optional. */
   readonly isVerified: boolean;
   readonly leaf?: X509Certificate;
   /** Why it is not, with OpenSSL's or Node's code; absent without a CA, when nothing was asked. */
   readonly fault?: { readonly code: string; readonly message: string };
-  /** Faults of dates, which do not count: the clocks of machines that boot are not to be trusted. */
+  /**
+   * Faults that do not count: those of dates, since the clocks of machines that boot are not to be trusted, and a missing name
+   * that is optional.
+   */
   readonly warnings: readonly string[];
   readonly issuerKeyHash?: string;
 }
@@ -29,7 +32,12 @@ const MAX_CHAIN = 8;
  * OpenSSL reports only the last of several faults, so a fault of dates may hide an unknown issuer: then the signatures are
  * checked again here.
  */
-export function verifyPeer(socket: TLSSocket, ca: string | undefined, serverName: string): PeerVerification {
+export function verifyPeer(
+  socket: TLSSocket,
+  ca: string | undefined,
+  serverName: string,
+  isNameOptional = false,
+): PeerVerification {
   const presented = presentedChain(socket);
   const [leaf, next] = presented;
   if (leaf === undefined) {
@@ -50,6 +58,7 @@ export function verifyPeer(socket: TLSSocket, ca: string | undefined, serverName
   }
   if (!names(leaf, serverName)) {
     const message = `the certificate does not name ${serverName}`;
+    if (isNameOptional) return { isVerified: true, warnings: [...warnings, message], ...known };
     return {
       isVerified: false,
       fault: { code: 'ERR_TLS_CERT_ALTNAME_INVALID', message },

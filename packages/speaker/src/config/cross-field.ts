@@ -175,17 +175,24 @@ function timeFaults({ drain }: SpeakerConfig): CrossFieldFault[] {
 /** Where kubeadm keeps credentials and keys. */
 const CREDENTIALS = '/etc/kubernetes';
 
-/** The folders of the markers are mounted into the pod: none of them may show it a credential or the CA's key. */
-function credentialFaults({ bootstrap }: SpeakerConfig): CrossFieldFault[] {
-  return bootstrap.markers.flatMap((marker, index): CrossFieldFault[] => {
-    const folder = dirname(marker);
+/** The folders of markers and client certificate are mounted into the pod: none may show it other credentials or the CA's key. */
+function credentialFaults({ bootstrap, apiServer }: SpeakerConfig): CrossFieldFault[] {
+  const { certFile, keyFile } = apiServer.clientCertificate ?? {};
+  const files: readonly (readonly [path: readonly (string | number)[], file: string | undefined])[] = [
+    ...bootstrap.markers.map((marker, index) => [['bootstrap', 'markers', index], marker] as const),
+    [['apiServer', 'clientCertificate', 'certFile'], certFile],
+    [['apiServer', 'clientCertificate', 'keyFile'], keyFile],
+  ];
+  return files.flatMap(([path, file]): CrossFieldFault[] => {
+    if (file === undefined) return [];
+    const folder = dirname(file);
     if (!contains(folder, CREDENTIALS) && !contains(CREDENTIALS, folder)) return [];
     return [
       {
-        path: ['bootstrap', 'markers', index],
+        path,
         message: 'is in a folder with credentials, and that folder is mounted into the pod',
-        value: marker,
-        allowed: 'a path in a folder of its own, like /var/lib/bgp-lb/bootstrapped',
+        value: file,
+        allowed: `a path in a folder of its own, like /var/lib/bgp-lb/${path[0] === 'bootstrap' ? 'bootstrapped' : 'client.pem'}`,
       },
     ];
   });

@@ -48,6 +48,7 @@ describe('the configuration', () => {
         timeout: 1_000,
         rise: 2,
         fall: 3,
+        unauthenticated: 'reject',
       },
       bootstrap: {
         markers: ['/var/lib/bgp-lb/bootstrapped', '/run/cluster-api/bootstrap-success.complete'],
@@ -115,6 +116,12 @@ describe('the configuration', () => {
       'a marker beside the keys',
       'asn: 64512\nvips',
       'asn: 64512\nbootstrap: { markers: [/etc/kubernetes/done] }\nvips',
+      'folder with credentials',
+    ],
+    [
+      'a client certificate beside the keys',
+      'asn: 64512\nvips',
+      'asn: 64512\napiServer: { clientCertificate: { certFile: /var/lib/x.pem, keyFile: /etc/kubernetes/pki/x.key } }\nvips',
       'folder with credentials',
     ],
     [

@@ -112,6 +112,21 @@ const apiServer = z.strictObject({
     .default(2)
     .describe('Good probes in a row before the API server counts as ready.'),
   fall: z.int().min(1).max(100).default(3).describe('Failed probes in a row before it counts as failed.'),
+  unauthenticated: z
+    .enum(['reject', 'accept'])
+    .default('reject')
+    .describe(
+      'What an answer of 401 or 403 means, where anonymous access is off and no client certificate is given. `accept` takes it for ready: that the API server stops is then seen only when it closes its port.',
+    ),
+  clientCertificate: z
+    .strictObject({
+      certFile: filePath().describe('Certificate (PEM).'),
+      keyFile: filePath().describe('Key (PEM). May be the same file.'),
+    })
+    .optional()
+    .describe(
+      'Client certificate of the probe, for API servers without anonymous access. Any identity that may read /readyz will do. Read again when the files change.',
+    ),
 });
 
 const bootstrap = z.strictObject({

@@ -51,6 +51,8 @@ export interface SpeakerConfig {
     readonly timeout: number;
     readonly rise: number;
     readonly fall: number;
+    readonly unauthenticated: 'reject' | 'accept';
+    readonly clientCertificate?: { readonly certFile: string; readonly keyFile: string } | undefined;
   };
   readonly bootstrap: {
     readonly markers: readonly string[];

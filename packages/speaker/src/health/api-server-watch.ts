@@ -1,4 +1,4 @@
-import { HttpsProbe, type ProbeResult } from '@bgp-lb/daemon';
+import { type ClientCertificate, HttpsProbe, type ProbeResult } from '@bgp-lb/daemon';
 import type { Clock } from '@bgp-lb/protocol/node';
 import { afterProbe, type Readiness, type Thresholds, unknownReadiness } from './readiness.ts';
 
@@ -10,6 +10,10 @@ export interface ApiServerWatchOptions extends Thresholds {
   readonly path: string;
   /** The text of ca.crt. Without one nothing is probed: an unverified answer would say nothing. */
   readonly ca: () => string | undefined;
+  /** For API servers without anonymous access. */
+  readonly clientCertificate?: (() => ClientCertificate | undefined) | undefined;
+  /** When true, a certificate without the server name is a warning: see `HttpsProbeOptions`. */
+  readonly isNameOptional?: (() => boolean) | undefined;
   /** Milliseconds from the start of one probe to the start of the next. */
   readonly interval: number;
   /** Milliseconds. */
@@ -34,7 +38,7 @@ export class ApiServerWatch {
 
   constructor(options: ApiServerWatchOptions) {
     this.#options = options;
-    const { address, port, serverName, path, ca, timeout } = options;
+    const { address, port, serverName, path, ca, timeout, clientCertificate, isNameOptional } = options;
     this.#probe = new HttpsProbe({
       address,
       port,
@@ -43,6 +47,8 @@ export class ApiServerWatch {
       ca,
       timeoutMs: timeout,
       keepAlive: true,
+      ...(clientCertificate === undefined ? {} : { clientCertificate }),
+      ...(isNameOptional === undefined ? {} : { isNameOptional }),
     });
   }
 

@@ -2,9 +2,9 @@ import type { ProbeResult } from '@bgp-lb/daemon';
 import { describe, expect, it } from 'vitest';
 import { afterProbe, type Readiness, unknownReadiness } from './readiness.ts';
 
-const thresholds = { rise: 2, fall: 3 };
+const thresholds = { rise: 2, fall: 3, unauthenticated: 'reject' } as const;
 
-function result(fields: Omit<ProbeResult, 'isVerified' | 'warnings'>): ProbeResult {
+function result(fields: Omit<ProbeResult, 'isVerified' | 'warnings'> & Partial<ProbeResult>): ProbeResult {
   return { isVerified: true, warnings: [], ...fields };
 }
 
@@ -19,8 +19,15 @@ const shutdown = result({
 });
 const forbidden = result({ kind: 'unauthorized', status: 403, tookMs: 1, detail: '403' });
 const slow = result({ kind: 'timeout', tookMs: 1000, detail: 'no answer in 1 s' });
-const refused = result({ kind: 'refused', tookMs: 1, detail: 'ECONNREFUSED' });
-const otherCa = result({ kind: 'tls', tookMs: 1, detail: 'unable to verify the first certificate' });
+const refused = result({ kind: 'refused', tookMs: 1, detail: 'ECONNREFUSED', isVerified: false });
+const otherCa = result({
+  kind: 'tls',
+  tookMs: 1,
+  detail: 'unable to verify the first certificate',
+  isVerified: false,
+});
+const endless = result({ kind: 'error', tookMs: 1, detail: 'the answer is larger than 65536 octets' });
+const cut = result({ kind: 'error', tookMs: 1, detail: 'reset in the handshake', isVerified: false });
 
 function after(...results: readonly ProbeResult[]): Readiness {
   return results.reduce((before, result) => afterProbe(before, result, thresholds), unknownReadiness);
@@ -40,6 +47,11 @@ describe('readiness', () => {
 
   it('fails softly when the API server answers anything but 200, or too late', () => {
     expect(after(ok, ok, red, slow, red).level).toBe('soft');
+  });
+
+  it('fails softly when it is this cluster by TLS, whatever it says then: an endless answer, or no HTTP', () => {
+    expect(after(ok, ok, endless, endless, endless).level).toBe('soft');
+    expect(after(ok, ok, cut, cut, cut).level).toBe('hard');
   });
 
   it('fails hard when the port is closed, or when another CA answers', () => {
@@ -76,5 +88,25 @@ describe('readiness', () => {
     const { level, detail } = after(forbidden, forbidden, forbidden);
     expect(level).toBe('unauthorized');
     expect(detail).toContain('anonymous access is off');
+  });
+
+  it('takes 401 and 403 for ready where the configuration says so, and still sees everything else', () => {
+    const accepting = { ...thresholds, unauthenticated: 'accept' } as const;
+    const seen = (...results: readonly ProbeResult[]): Readiness =>
+      results.reduce((before, one) => afterProbe(before, one, accepting), unknownReadiness);
+    expect(seen(forbidden, forbidden)).toMatchObject({
+      level: 'ready',
+      detail: expect.stringContaining('"unauthenticated: accept"'),
+    });
+    expect(seen(forbidden, forbidden, red, red, red).level).toBe('soft');
+    expect(seen(forbidden, forbidden, refused, refused, refused).level).toBe('hard');
+  });
+
+  it('is not changed by what a ready server is warned of, but says it', () => {
+    const warned = { ...ok, warnings: ['the certificate does not name kubernetes'] };
+    expect(after(warned, warned)).toMatchObject({
+      level: 'ready',
+      detail: 'the API server is ready; the certificate does not name kubernetes',
+    });
   });
 });

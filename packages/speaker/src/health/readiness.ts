@@ -25,10 +25,12 @@ export interface Readiness {
   readonly detail: string;
 }
 
-/** How many equal results in a row change the level. */
+/** How many equal results in a row change the level, and what counts as good. */
 export interface Thresholds {
   readonly rise: number;
   readonly fall: number;
+  /** Of an API server that answers 401 or 403: `accept` takes it for ready. */
+  readonly unauthenticated: 'reject' | 'accept';
 }
 
 export const unknownReadiness: Readiness = {
@@ -45,7 +47,7 @@ export const unknownReadiness: Readiness = {
  * `fall` hard ones in a row. "[-]shutdown failed" needs none: the API server's port closes half a second later by default.
  */
 export function afterProbe(before: Readiness, result: ProbeResult, thresholds: Thresholds): Readiness {
-  const verdict = verdictOf(result);
+  const verdict = verdictOf(result, thresholds.unauthenticated);
   const counts = {
     good: verdict === 'good' ? before.good + 1 : 0,
     bad: verdict === 'good' ? 0 : before.bad + 1,
@@ -76,26 +78,27 @@ function levelAfter(
   return counts.bad >= thresholds.fall ? verdict : level;
 }
 
-function verdictOf(result: ProbeResult): Verdict {
+function verdictOf(result: ProbeResult, unauthenticated: Thresholds['unauthenticated']): Verdict {
   switch (result.kind) {
     case 'ok':
       return 'good';
     case 'status':
       return result.failing?.includes('shutdown') === true ? 'stopping' : 'soft';
     case 'unauthorized':
-      return 'unauthorized';
+      return unauthenticated === 'accept' ? 'good' : 'unauthorized';
     case 'timeout':
       return 'soft';
     default:
-      // refused, another CA, no way to our own address, or a connection that is cut before it answers: it does not answer.
-      return 'hard';
+      // Answered by TLS with a certificate of this cluster, and then cut, endless or no HTTP: it is there, and not well. Otherwise
+      // refused, another CA, no way to our own address, or cut within the handshake: it does not answer.
+      return result.isVerified ? 'soft' : 'hard';
   }
 }
 
 function describe(verdict: Verdict, result: ProbeResult): string {
   switch (verdict) {
     case 'good':
-      return 'the API server is ready';
+      return [goodText(result), ...result.warnings].join('; ');
     case 'stopping':
       return 'the API server is shutting down ([-]shutdown failed)';
     case 'unauthorized':
@@ -108,4 +111,9 @@ function describe(verdict: Verdict, result: ProbeResult): string {
     default:
       return `the API server does not answer: ${result.detail}`;
   }
+}
+
+function goodText({ kind, status }: ProbeResult): string {
+  if (kind === 'ok') return 'the API server is ready';
+  return `the API server answers ${status} to /readyz, which "unauthenticated: accept" takes for ready`;
 }

@@ -19,6 +19,8 @@ const healthy: SharedInput = {
 /** A lifecycle whose kernel and whose checks are answered by hand; everything it does goes into `log`, in order. */
 class Stage {
   readonly log: string[] = [];
+  /** Outcomes of checks that were not those before. */
+  readonly findings: string[] = [];
   readonly lifecycle: Lifecycle;
   now = 0;
   answer: VipCheckResult = { check: 'passed', detail: 'answers' };
@@ -48,6 +50,7 @@ class Stage {
       },
       hasAdvertised: () => false,
       transition: () => undefined,
+      checked: (_, { check }) => this.findings.push(check),
     });
   }
 
@@ -171,5 +174,24 @@ describe('after close', () => {
     stage.lifecycle.close();
     await stage.update({ readiness: 'hard' });
     expect(stage.took()).toEqual([]);
+  });
+});
+
+describe('a VIP that is advertised', () => {
+  it('is looked at again every minute, and a certificate that lacks the name by then is told and changes nothing', async () => {
+    const stage = new Stage();
+    for (let round = 0; round < 3; round += 1) await stage.update();
+    stage.took();
+    stage.now = 59_000;
+    await stage.update();
+    expect(stage.took()).toEqual([]);
+    stage.answer = { check: 'wrong-certificate', detail: 'lacks the name' };
+    stage.now = 61_000;
+    for (let round = 0; round < 3; round += 1) await stage.update();
+    expect(stage.took()).toEqual(['check 10.0.0.100']);
+    expect(stage.findings).toEqual(['passed', 'wrong-certificate']);
+    expect(stage.lifecycle.views()).toMatchObject([
+      { state: 'advertised', check: 'wrong-certificate', checkDetail: 'lacks the name' },
+    ]);
   });
 });

@@ -29,6 +29,8 @@ export interface LifecycleOptions {
   readonly check: (vip: VipConfig) => Promise<VipCheckResult>;
   readonly hasAdvertised: (vip: string) => boolean;
   readonly transition: (transition: Transition) => void;
+  /** The check of a VIP has another outcome than the one before. */
+  readonly checked?: (vip: string, result: VipCheckResult) => void;
 }
 
 /** One VIP as status shows it. */
@@ -48,6 +50,8 @@ const RETRY = 1_000;
 const QUICK_RETRY = 200;
 /** Milliseconds between looks at a certificate that lacks the name. */
 const CERTIFICATE_RETRY = 5_000;
+/** Milliseconds between looks at a VIP that has passed: certificates are renewed, and only warn then. */
+const RECHECK = 60_000;
 
 interface Member {
   readonly vip: VipConfig;
@@ -169,7 +173,7 @@ export class Lifecycle {
   }
 
   #check(member: Member): void {
-    if (member.check === 'passed' || member.isChecking || !this.#applied.has(member.vip.address)) return;
+    if (member.isChecking || !this.#applied.has(member.vip.address)) return;
     if (this.#options.clock.now() < member.nextCheckAt) return;
     void this.#runCheck(member);
   }
@@ -182,6 +186,7 @@ export class Lifecycle {
       .catch((error: unknown): VipCheckResult => ({ check: 'failed', detail: String(error) }));
     member.isChecking = false;
     if (member.binding !== binding) return;
+    if (member.check !== result.check) this.#options.checked?.(member.vip.address, result);
     member.check = result.check;
     member.checkDetail = result.detail;
     member.failures = result.check === 'failed' ? member.failures + 1 : 0;
@@ -217,6 +222,7 @@ function forgetCheck(member: Member): void {
 }
 
 function waitAfter({ check, failures }: Member): number {
+  if (check === 'passed') return RECHECK;
   if (check === 'wrong-certificate') return CERTIFICATE_RETRY;
   return failures <= 3 ? QUICK_RETRY : RETRY;
 }

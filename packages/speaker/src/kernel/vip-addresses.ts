@@ -38,13 +38,34 @@ export class VipAddresses {
     return leftovers.map(({ address }) => `removed ${address} from lo`);
   }
 
-  /** Puts the bound VIPs that are missing on `lo`. @returns what was done, one phrase each */
+  /**
+   * Puts the bound VIPs that are missing on `lo`, makes leases of those that somebody else put there for good, and then
+   * removes the same address with another prefix length, which would take its whole subnet to this host.
+   * @returns what was done, one phrase each
+   */
   add(bound: ReadonlySet<string>): readonly string[] {
     const index = this.#loopback();
-    const present = new Set(this.#routes.addresses({ index }).map(({ address }) => address));
-    const missing = this.#vips.filter(({ address }) => bound.has(address) && !present.has(address));
-    for (const vip of missing) this.#set(index, vip);
-    return missing.map(({ address }) => `put ${address} on lo`);
+    return this.#vips.filter(({ address }) => bound.has(address)).flatMap((vip) => this.#settle(index, vip));
+  }
+
+  #settle(index: number, vip: VipConfig): readonly string[] {
+    const entries = this.#routes.addresses({ index }).filter(({ address }) => address === vip.address);
+    const own = entries.find(({ prefixLength }) => prefixLength === hostLength(vip.address));
+    const others = entries.filter((entry) => entry !== own);
+    const remove = (): readonly string[] =>
+      others.map(({ address, prefixLength }) => {
+        this.#routes.deleteAddress({ index, address, prefixLength });
+        return `removed ${address}/${prefixLength} from lo`;
+      });
+    if (own !== undefined && isLease(own)) return remove();
+    // IPv6 has an address once per link and keeps its prefix length. IPv4 is never without it: a packet would be refused.
+    if (vip.address.includes(':')) {
+      const removed = remove();
+      this.#set(index, vip);
+      return [...removed, phrase(vip, own)];
+    }
+    this.#set(index, vip);
+    return [phrase(vip, own), ...remove()];
   }
 
   /** Starts the lease of every bound VIP anew. */
@@ -57,7 +78,7 @@ export class VipAddresses {
     this.#routes.setAddress({
       index,
       address,
-      prefixLength: address.includes(':') ? 128 : 32,
+      prefixLength: hostLength(address),
       validLifetime: LEASE_SECONDS,
       preferredLifetime: 0,
       noDad: address.includes(':'),
@@ -75,4 +96,17 @@ export class VipAddresses {
     if (index === undefined) throw new Error('this network namespace has no loopback interface');
     return index;
   }
+}
+
+function hostLength(address: string): number {
+  return address.includes(':') ? 128 : 32;
+}
+
+/** It ends by itself, and is never chosen as a source. */
+function isLease({ validLifetime, preferredLifetime }: InterfaceAddress): boolean {
+  return validLifetime !== undefined && preferredLifetime === 0;
+}
+
+function phrase({ address }: VipConfig, before: InterfaceAddress | undefined): string {
+  return before === undefined ? `put ${address} on lo` : `made ${address} on lo a lease again`;
 }

@@ -66,8 +66,8 @@ export class Daemon<Status> {
   }
 
   /** Runs a command that takes the configuration (`check-config`, `prepare`) to its end. */
-  command(args: readonly string[]): Promise<CommandResult> {
-    return this.#runProgram([...args, '--config', this.configFile]);
+  command(args: readonly string[], timeoutMs?: number): Promise<CommandResult> {
+    return this.#runProgram([...args, '--config', this.configFile], timeoutMs);
   }
 
   /** Runs a command that asks the running daemon (`status`, `events`) to its end. */
@@ -75,11 +75,12 @@ export class Daemon<Status> {
     return this.#runProgram([...args, '--socket', this.socketPath]);
   }
 
-  #runProgram(args: readonly string[]): Promise<CommandResult> {
+  #runProgram(args: readonly string[], timeoutMs = 20_000): Promise<CommandResult> {
     const argv = [process.execPath, this.#options.program, ...args];
     return tryCommand(inNamespace(this.#host.namespace, argv), {
       cwd: this.#host.folder,
       env: lessOurVariables(process.env),
+      timeoutMs,
     });
   }
 

@@ -115,6 +115,12 @@ export class Host {
     rmSync(this.path('run'), { recursive: true, force: true });
   }
 
+  /** A new disk: removes all files of a host that is switched off. */
+  wipe(): void {
+    if (this.isOn) throw new Error(`${this.name} is on: its disk cannot be replaced`);
+    rmSync(this.folder, { recursive: true, force: true });
+  }
+
   /** True between powerOn and powerOff. */
   get isOn(): boolean {
     return namespaceExists(this.namespace);

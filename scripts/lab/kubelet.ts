@@ -1,10 +1,12 @@
 /**
  * The lab's kubelet: once started it runs the static pods whose manifests are in the folder, and more as they come.
  * kubeadm calls it over a Unix socket where a real one would call systemctl, or write a manifest that inotify reports.
- * It restarts nothing: what ends in a test stays ended until the test starts it again.
+ * It restarts what has ended only where a lab asks for that: in most tests what ends stays ended until the test starts it.
  */
 import { appendFileSync, existsSync } from 'node:fs';
 import type { Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HostProcess } from './host-process.ts';
 import { serveUnix } from './unix-http.ts';
 
 /** A static pod: it starts when all its files are there. */
@@ -12,6 +14,8 @@ export interface StaticPod {
   /** Manifests, relative to the manifest folder. A kube-apiserver needs etcd's too: until then it only crashes. */
   readonly manifests: readonly string[];
   start(): Promise<unknown>;
+  /** What it runs as; undefined before the first start. */
+  process(): HostProcess | undefined;
 }
 
 /** Where a kubelet has its files. */
@@ -19,6 +23,8 @@ export interface KubeletFiles {
   readonly manifestFolder: string;
   /** Pods that could not be started are told here, and nowhere else, as with a real one. */
   readonly logFile: string;
+  /** Milliseconds from the end of a pod to its next start; undefined for never. A real kubelet's first restart is at once. */
+  readonly restartDelay: number | undefined;
 }
 
 /** The kubelet of one master. */
@@ -28,6 +34,8 @@ export class Kubelet {
   readonly #running = new Set<StaticPod>();
   #server: Server | undefined;
   #isStarted = false;
+  /** Changes when the host is switched off or reset: what was to be restarted is not. */
+  #life = 0;
 
   constructor(files: KubeletFiles, pods: readonly StaticPod[]) {
     this.#files = files;
@@ -55,6 +63,7 @@ export class Kubelet {
     this.#server = undefined;
     this.#running.clear();
     this.#isStarted = false;
+    this.#life += 1;
   }
 
   #sync(): void {
@@ -62,9 +71,22 @@ export class Kubelet {
       if (this.#running.has(pod)) continue;
       if (!pod.manifests.every((name) => existsSync(`${this.#files.manifestFolder}/${name}`))) continue;
       this.#running.add(pod);
-      pod.start().catch((error: unknown) => {
-        appendFileSync(this.#files.logFile, `${error instanceof Error ? error.stack : String(error)}\n`);
-      });
+      void this.#run(pod);
     }
+  }
+
+  async #run(pod: StaticPod): Promise<void> {
+    const life = this.#life;
+    const { logFile, restartDelay } = this.#files;
+    do {
+      try {
+        await pod.start();
+      } catch (error) {
+        appendFileSync(logFile, `${error instanceof Error ? error.stack : String(error)}\n`);
+      }
+      if (restartDelay === undefined) return;
+      await pod.process()?.exited;
+      await sleep(restartDelay);
+    } while (life === this.#life);
   }
 }

@@ -51,6 +51,10 @@ export interface LabOptions {
   readonly kubeadm?: Partial<KubeadmTimes>;
   /** Milliseconds from SIGTERM to the API server's closed port; 500 is kube-apiserver's own default. */
   readonly shutdownDelay?: number;
+  /** Milliseconds after which a kubelet restarts a pod that has ended; by default it does not. */
+  readonly restartDelay?: number;
+  /** False leaves load balancers and masters switched off, for tests that boot them one by one. */
+  readonly isPoweredOn?: boolean;
   /** `stand-in` even where KUBEBUILDER_ASSETS names a real control plane, for what only the stand-in can do. */
   readonly controlPlane?: 'stand-in' | 'real-if-available';
   /** Other programs in place of the bundles. */
@@ -147,6 +151,7 @@ export class Lab {
         speaker: options.speaker ?? {},
         kubeadm: { ...defaultKubeadm, ...options.kubeadm },
         shutdownDelay: options.shutdownDelay ?? 500,
+        restartDelay: options.restartDelay,
         storeFolder: `${record.folder}/etcd`,
         assets,
       });
@@ -191,7 +196,8 @@ export class Lab {
       lab.#startGuardian();
       await lab.switch.powerOn();
       // All have ended before anything is removed: one that still makes its namespace would leave it behind.
-      const results = await Promise.allSettled(lab.hosts.map((host) => host.powerOn()));
+      const hosts = options.isPoweredOn === false ? [lab.upstream, lab.client] : lab.hosts;
+      const results = await Promise.allSettled(hosts.map((host) => host.powerOn()));
       const failed = results.find((result) => result.status === 'rejected');
       if (failed !== undefined) throw failed.reason;
     } catch (error) {

@@ -1,6 +1,6 @@
 /** A control plane machine: API server, kubelet, kubeadm and the speaker daemon, with the files of a real one. */
 import { randomBytes } from 'node:crypto';
-import { copyFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { localAsn, serviceAddress, vipAddress } from './addresses.ts';
 import type { ApiServerConfig, ApiServerState } from './api-server-config.ts';
 import { bfdSettings } from './bfd-settings.ts';
@@ -65,8 +65,15 @@ export interface MasterSettings {
   readonly shutdownDelay: number;
   /** The folder that stands for etcd, shared by all masters. */
   readonly storeFolder: string;
+  /** Milliseconds after which the kubelet restarts a pod that has ended; undefined for never. */
+  readonly restartDelay: number | undefined;
   /** The folder of the real kube-apiserver and etcd; undefined runs the stand-in. */
   readonly assets: string | undefined;
+}
+
+/** A first master, or what takes its place where the PKI was made before any machine booted. */
+export interface PkiFolder {
+  readonly pkiFolder: string;
 }
 
 /** A master. */
@@ -86,12 +93,18 @@ export class MasterHost extends Host {
     const files = {
       manifestFolder: this.path('kubernetes/manifests'),
       logFile: this.path('log/kubelet.log'),
+      restartDelay: settings.restartDelay,
     };
     this.#kubelet = new Kubelet(files, [
-      { manifests: [speakerManifest], start: async () => this.speaker.spawn() },
+      {
+        manifests: [speakerManifest],
+        start: async () => this.speaker.spawn(),
+        process: () => this.speaker.process,
+      },
       {
         manifests: [manifestNames.apiServer, manifestNames.etcd],
         start: () => this.startApiServer(),
+        process: () => this.#apiServer,
       },
     ]);
   }
@@ -270,6 +283,12 @@ export class MasterHost extends Host {
     writeFileSync(this.path(`kubernetes/manifests/${speakerManifest}`), '{"kind":"Pod"}\n');
   }
 
+  /** When kubeadm succeeded on this machine, in milliseconds since the epoch, noted right before the marker was touched. */
+  kubeadmSuccesses(): number[] {
+    const file = this.path('log/kubeadm-successes');
+    return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').map(Number) : [];
+  }
+
   /** Runs `kubeadm init && touch MARKER`, as cloud-init does; returns at once. */
   kubeadmInit(over: Partial<KubeadmConfig> = {}): HostProcess {
     return this.#kubeadm('init', over);
@@ -279,8 +298,8 @@ export class MasterHost extends Host {
    * Runs `kubeadm join --control-plane && touch MARKER`; returns at once. `first` gives what an operator copies from
    * its init: the pinned CA hash, and a credential in place of token and certificate key.
    */
-  kubeadmJoin(first: MasterHost, over: Partial<KubeadmConfig> = {}): HostProcess {
-    this.#joinedThrough = first;
+  kubeadmJoin(first: PkiFolder, over: Partial<KubeadmConfig> = {}): HostProcess {
+    this.#joinedThrough = first instanceof MasterHost ? first : undefined;
     const credentialFolder = this.path('etc/join-credentials');
     mkdirSync(credentialFolder, { recursive: true });
     for (const name of ['admin.crt', 'admin.key']) {
@@ -307,8 +326,9 @@ export class MasterHost extends Host {
     const file = this.path('etc/kubeadm.json');
     writeFileSync(file, JSON.stringify(config, null, 2));
     return this.spawn('kubeadm', [
-      ...['sh', '-c', '"$1" "$2" "$3" --config "$4" && touch "$5"', 'cloud-init'],
+      ...['sh', '-c', '"$1" "$2" "$3" --config "$4" && date +%s%3N >> "$6" && touch "$5"', 'cloud-init'],
       ...[process.execPath, programFile('./kubeadm/main.ts'), command, file, this.markerFile],
+      this.path('log/kubeadm-successes'),
     ]);
   }
 
@@ -328,11 +348,11 @@ export class MasterHost extends Host {
    * last member of etcd all objects go too.
    */
   async kubeadmReset(options: { readonly isLastMember?: boolean } = {}): Promise<void> {
+    this.#kubelet.close();
     if (options.isLastMember === true) rmSync(this.#settings.storeFolder, { recursive: true, force: true });
     await this.speaker.kill();
     await this.#apiServer?.kill();
     await this.#etcd?.kill();
-    this.#kubelet.close();
     rmSync(this.path('kubernetes'), { recursive: true, force: true });
     for (const folder of ['kubernetes/pki', 'kubernetes/manifests']) {
       mkdirSync(this.path(folder), { recursive: true });

@@ -42,14 +42,14 @@ export async function heal(lab: Lab): Promise<void> {
 }
 
 /** Waits until the pool holds every master with its full share. */
-export async function waitForAllActive(lab: Lab): Promise<void> {
+export async function waitForAllActive(lab: Lab, timeoutMs = 20_000): Promise<void> {
   await lab.lb.router.waitFor(
     'all masters active',
     ({ vips }) =>
       vips.every(
         ({ members }) => members.filter(({ state }) => state === 'active').length === lab.masters.length,
       ),
-    20_000,
+    timeoutMs,
   );
 }
 

@@ -5,7 +5,7 @@ export type MasterName = 'm1' | 'm2' | 'm3';
 export type MachineName = 'lb1' | MasterName;
 
 /** What goes wrong. The power comes back, and what manages a process starts it again: nobody else helps. */
-export type TroubleKind = 'power cut' | 'daemon killed' | 'kubeadm killed' | 'API server killed';
+type TroubleKind = 'power cut' | 'daemon killed' | 'kubeadm killed' | 'API server killed';
 
 export interface Trouble {
   readonly kind: TroubleKind;

@@ -18,7 +18,7 @@ export type JoinProfile = 'endpoint' | 'local';
  * What the preflight of `join` asks of the folder of manifests: kubeadm before 1.23 that it be `empty`, later ones only
  * that none of kubeadm's own manifests be there (`own-files`).
  */
-export type ManifestCheck = 'empty' | 'own-files';
+type ManifestCheck = 'empty' | 'own-files';
 
 /** The name of the check of the empty folder, as `--ignore-preflight-errors` takes it. */
 export const manifestFolderCheck = 'DirAvailable--etc-kubernetes-manifests';

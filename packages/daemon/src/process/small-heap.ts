@@ -10,17 +10,13 @@ const SETTLED_AFTER = [1_000, 15_000] as const;
  * (90 ms were seen), and for the sweep of the C++ heap it waits by posting the same task to itself over and over: that
  * keeps the very thread it waits for, and the BFD threads of all other processes, from the processor until the kernel
  * throttles it after 950 ms. Alone a heap of this size is collected in some milliseconds.
- * These must be set before the first collection begins: V8 aborts when concurrent marking is turned off while it runs.
+ *
+ * Only flags that are read when a heap is made (the first) or when a pause begins: V8 aborts when those of marking change
+ * while it marks, and it may do so before the first statement of a large program.
  */
 const collectAlone = [
-  // For the C++ heap, read when a thread's heap is made. At run time V8 does not derive the others from it.
   '--single-threaded-gc',
-  '--no-cppheap-concurrent-marking',
-  '--no-concurrent-marking',
-  '--no-concurrent-sweeping',
-  '--no-concurrent-array-buffer-sweeping',
   '--no-parallel-scavenge',
-  '--no-parallel-marking',
   '--no-parallel-compaction',
   '--no-parallel-pointer-update',
   '--no-parallel-weak-ref-clearing',
@@ -29,8 +25,8 @@ const collectAlone = [
 /**
  * Tells V8 to prefer a small heap to fast code: a daemon is idle most of the time, and the memory of its host belongs to
  * others. Takes effect for what is loaded afterwards, so this file is a door of its own (`@bgp-lb/daemon/small-heap`).
- * Saves some 12 MB of resident memory. Also has each thread collect its garbage alone. For the first statement of a
- * program, and for all its threads.
+ * Saves some 12 MB of resident memory. Also keeps the threads that are started later from waiting for one of lower
+ * priority when they collect garbage.
  */
 export function preferSmallHeap(): void {
   setFlagsFromString('--optimize-for-size');

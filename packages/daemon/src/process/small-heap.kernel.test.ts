@@ -1,0 +1,14 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, it } from 'vitest';
+
+const program = fileURLToPath(new URL('../testing/garbage-program.ts', import.meta.url));
+
+it('keeps a real-time thread that collects garbage from spinning until an ordinary thread has helped', async () => {
+  const { stdout } = await promisify(execFile)('taskset', ['--cpu-list', '0', process.execPath, program]);
+  const { collections, turnsPerCall } = JSON.parse(stdout);
+  expect(collections).toBeGreaterThanOrEqual(4);
+  // Two or three with the messages of the collector. A thread that spins has hundreds.
+  expect(turnsPerCall).toBeLessThan(20);
+});

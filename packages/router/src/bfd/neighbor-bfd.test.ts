@@ -152,6 +152,25 @@ describe('a failure of BFD', () => {
     expect(log).toEqual(['masters 10.0.0.11 Down process']);
   });
 
+  it.each([
+    { ...up, from: 'Down' },
+    { ...up, to: 'Init', reason: 'peer-heard' },
+  ] as const)('is not believed when the neighbour is heard again before we act: $to', (again) => {
+    change('10.0.0.11');
+    change('10.0.0.12');
+    change('10.0.0.11', { ...again, at: 5100 });
+    read();
+    expect(log).toContain('dead 10.0.0.12 within 901');
+    expect(log).toContain('masters 10.0.0.11 Down nothing');
+  });
+
+  it('is believed when the neighbour was heard before, and not since', () => {
+    change('10.0.0.11', { ...up, at: 4000 });
+    change('10.0.0.11');
+    read();
+    expect(log).toContain('masters 10.0.0.11 Down host');
+  });
+
   it('is judged together with those of the same turn', () => {
     change('10.0.0.11');
     change('10.0.0.12', { timerDelay: 400 });

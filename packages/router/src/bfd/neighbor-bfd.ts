@@ -172,6 +172,7 @@ export class NeighborBfd {
       verdict: whoDied(change, {
         isEstablished: this.#options.isEstablished(change.id),
         establishedAt: this.#establishedAt.get(change.id),
+        isHeardAgain: this.#isHeardSince(change),
       }),
     }));
     this.#failures = [];
@@ -193,6 +194,12 @@ export class NeighborBfd {
       }
       this.#options.changed(change, neighbor, verdict);
     }
+  }
+
+  /** A host that speaks is not dead: whether its session has come back since this change. */
+  #isHeardSince({ id, at }: BfdStateChange): boolean {
+    const known = this.#states.get(id);
+    return known !== undefined && known.since >= at && (known.state === 'Init' || known.state === 'Up');
   }
 
   /**

@@ -15,6 +15,8 @@ export interface NeighborFacts {
   readonly isEstablished: boolean;
   /** When that session came up, by `threadClock`; `undefined` where this is not known. */
   readonly establishedAt?: number | undefined;
+  /** BFD has heard it again since it failed: this process was busy for so long. */
+  readonly isHeardAgain?: boolean;
 }
 
 /**
@@ -26,12 +28,18 @@ export interface NeighborFacts {
  * process: a silence that began before the session is not about it. (Should the host die just then, the hold timer
  * finds it.)
  */
-export function whoDied(change: BfdStateChange, { isEstablished, establishedAt }: NeighborFacts): Verdict {
+export function whoDied(
+  change: BfdStateChange,
+  { isEstablished, establishedAt, isHeardAgain = false }: NeighborFacts,
+): Verdict {
   if (!change.isFailure) {
     return { died: 'nothing', because: 'no failure' };
   }
   if (!isEstablished) {
     return { died: 'process', because: 'its TCP was closed before, so its kernel lives' };
+  }
+  if (isHeardAgain) {
+    return { died: 'nothing', because: 'it was heard again before this could be acted upon' };
   }
   if (change.reason === 'peer-down') {
     const { remoteDiagnostic } = change;

@@ -24,6 +24,7 @@ const checks: readonly (readonly [name: string, ...command: string[]])[] = [
   ['dead code', 'knip', '--no-progress'],
   ['configuration docs are current', 'node', 'scripts/gen-config-docs.ts', '--check'],
   ['FSM table is current', 'node', 'scripts/fsm-table.ts', '--check'],
+  ['fuzz, one minute', 'node', 'test/fuzz/main.ts', '--minutes', '1'],
   ['cited RFC sections are in docs/rfc-compliance.md', 'node', 'scripts/check-rfc-citations.ts'],
 ];
 const suites = ['unit', 'property', 'interop', 'e2e'] as const;

@@ -92,7 +92,10 @@ function attributeTexts(a: PathAttributes): readonly string[] {
       `extended communities ${a.extendedCommunities.map(({ bytes }) => hex(bytes)).join(' ')}`,
     a.largeCommunities &&
       `large communities ${a.largeCommunities.map((c) => `${c.globalAdministrator}:${c.localData1}:${c.localData2}`).join(' ')}`,
-    ...a.unknown.map(({ code, flags, value }) => `type ${code} flags 0x${flags.toString(16)} ${hex(value)}`),
+    // Their order says nothing.
+    ...a.unknown
+      .toSorted((x, y) => x.code - y.code)
+      .map(({ code, flags, value }) => `type ${code} flags 0x${flags.toString(16)} ${hex(value)}`),
   ];
   return texts.filter((text) => text !== undefined);
 }

@@ -1,28 +1,34 @@
 /**
  * Figures of bgp-lb beside FRR and BIRD, on this machine. `npm run bench -- lb`: the load balancer's job.
- * `npm run bench -- death`: how soon a dead master is out of the kernel.
+ * `npm run bench -- death`: how soon a dead master is out of the kernel. `npm run bench -- ingest`: how fast a large table is
+ * taken in, and GoBGP and OpenBGPD beside.
  *
  *   --json      print one JSON object in place of the tables
  *   --deaths N  death: how many of each kind, with each daemon; default 10, which takes about ten minutes
- *   --rounds N  lb:  how often each daemon is measured; default 3, which takes ten to eleven minutes on a busy machine of two cores
+ *   --prefixes N  ingest: one table of so many, in place of 100,000 and 1,000,000
+ *   --rounds N  lb and ingest:  how often each daemon is measured; default 3, which takes ten to eleven minutes on a busy machine of two cores
  */
 import { setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
 import { describeDeath } from './death/describe-death.ts';
 import { measureDeath } from './death/measure-death.ts';
+import { describeIngest } from './ingest/describe-ingest.ts';
+import { measureIngest } from './ingest/measure-ingest.ts';
 import { describe } from './lb/describe.ts';
 import { figures } from './lb/figures.ts';
 import { measureLb } from './lb/measure-lb.ts';
 
 /** Other work on the machine shows less in the figures; what is started here has it too, all daemons alike. */
 const niceness = -10;
-const usage = 'usage: npm run bench -- lb [--json] [--rounds N] | death [--json] [--deaths N]';
+const usage =
+  'usage: npm run bench -- lb [--json] [--rounds N] | death [--json] [--deaths N] | ingest [--json] [--rounds N] [--prefixes N]';
 
 interface Arguments {
-  readonly bench: 'lb' | 'death';
+  readonly bench: 'lb' | 'death' | 'ingest';
   readonly isJson: boolean;
   readonly rounds: number;
   readonly deaths: number;
+  readonly sizes: readonly number[];
 }
 
 /** Undefined when they cannot be understood. */
@@ -30,14 +36,20 @@ function readArguments(argv: string[]): Arguments | undefined {
   try {
     const { values, positionals } = parseArgs({
       args: argv,
-      options: { json: { type: 'boolean' }, rounds: { type: 'string' }, deaths: { type: 'string' } },
+      options: {
+        json: { type: 'boolean' },
+        rounds: { type: 'string' },
+        deaths: { type: 'string' },
+        prefixes: { type: 'string' },
+      },
       allowPositionals: true,
     });
     const bench = positionals.join(' ');
-    if (bench !== 'lb' && bench !== 'death') return undefined;
+    if (bench !== 'lb' && bench !== 'death' && bench !== 'ingest') return undefined;
     const [rounds, deaths] = [Number(values.rounds ?? 3), Number(values.deaths ?? 10)];
-    if (![rounds, deaths].every((count) => Number.isInteger(count) && count >= 1)) return undefined;
-    return { bench, isJson: values.json === true, rounds, deaths };
+    const sizes = values.prefixes === undefined ? [100_000, 1_000_000] : [Number(values.prefixes)];
+    if (![rounds, deaths, ...sizes].every((count) => Number.isInteger(count) && count >= 1)) return undefined;
+    return { bench, isJson: values.json === true, rounds, deaths, sizes };
   } catch {
     return undefined;
   }
@@ -56,6 +68,11 @@ async function main(): Promise<number> {
   if (given.bench === 'death') {
     const report = await measureDeath({ deaths: given.deaths, niceness, progress });
     console.log(given.isJson ? JSON.stringify(report) : describeDeath(report));
+    return 0;
+  }
+  if (given.bench === 'ingest') {
+    const report = await measureIngest({ rounds: given.rounds, sizes: given.sizes, niceness, progress });
+    console.log(given.isJson ? JSON.stringify(report) : describeIngest(report));
     return 0;
   }
   const report = await measureLb({ rounds: given.rounds, niceness, progress });

@@ -1,0 +1,172 @@
+/** Ingest of a table by one peer: each daemon in turn, again and again, with the same octets. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NamespaceProcess } from '../../test/kit/namespace-process.ts';
+import { describeMachine, type Machine } from '../machine.ts';
+import { makeLink } from '../soak/link.ts';
+import { round } from '../statistics.ts';
+import {
+  type DaemonName,
+  daemonNames,
+  hasDaemon,
+  type RunningDaemon,
+  type SessionPlan,
+  startDaemon,
+} from './daemons.ts';
+import type { Feeder, FeedFigures } from './programs/feeder.ts';
+import type { OurSpeaker } from './programs/our-speaker.ts';
+
+/** One table taken in by one daemon. */
+export interface IngestRun {
+  readonly daemon: DaemonName;
+  readonly prefixes: number;
+  /** Seconds from the first octet to all prefixes in the table. */
+  readonly wall: number;
+  /** Seconds of a processor meanwhile, all processes of the daemon. */
+  readonly cpu: number;
+  /** The most memory that the daemon has had, in MiB: the sum of its processes. */
+  readonly peakMiB: number;
+  /** The longest time between two KEEPALIVEs of the daemon meanwhile, in ms; a third of the hold time is due. */
+  readonly longestGap: number;
+  readonly feed: FeedFigures;
+}
+
+export interface IngestReport {
+  readonly bench: 'ingest';
+  readonly machine: Machine;
+  readonly rounds: number;
+  /** ms between KEEPALIVEs that the hold time asks for. */
+  readonly keepaliveInterval: number;
+  readonly runs: readonly IngestRun[];
+  readonly failures: readonly {
+    readonly daemon: DaemonName;
+    readonly prefixes: number;
+    readonly reason: string;
+  }[];
+  readonly tookMs: number;
+}
+
+export interface IngestOptions {
+  readonly rounds: number;
+  readonly sizes: readonly number[];
+  readonly niceness: number;
+  readonly progress: (line: string) => void;
+}
+
+const holdTime = 3;
+const localAsn = 65000;
+const remoteAsn = 65001;
+/** Nobody is waited for longer, in ms. */
+const patience = 180_000;
+
+/** Runs everything. */
+export async function measureIngest(options: IngestOptions): Promise<IngestReport> {
+  const { rounds, sizes, niceness, progress } = options;
+  const since = performance.now();
+  const machine = await describeMachine(niceness);
+  const daemons = daemonNames.filter((name) => name === 'bgp-lb' || hasDaemon(name));
+  const runs: IngestRun[] = [];
+  const failures: IngestReport['failures'][number][] = [];
+  for (const prefixes of sizes) {
+    for (let n = 0; n < rounds; n += 1) {
+      const first = n % daemons.length;
+      for (const daemon of [...daemons.slice(first), ...daemons.slice(0, first)]) {
+        progress(`${prefixes} prefixes, round ${n + 1} of ${rounds}: ${daemon}`);
+        try {
+          runs.push(await measureOne(daemon, prefixes));
+        } catch (error) {
+          failures.push({ daemon, prefixes, reason: error instanceof Error ? error.message : String(error) });
+        }
+      }
+    }
+  }
+  const tookMs = Math.round(performance.now() - since);
+  const keepaliveInterval = (holdTime * 1000) / 3;
+  return { bench: 'ingest', machine, rounds, keepaliveInterval, runs, failures, tookMs };
+}
+
+async function measureOne(name: DaemonName, prefixes: number): Promise<IngestRun> {
+  const link = await makeLink('ingest', 1);
+  let daemon: RunningDaemon | undefined;
+  try {
+    const [ends] = link.left.sessions;
+    if (ends === undefined) throw new Error('the link has no session');
+    const plan: SessionPlan = { ...ends, localAsn, remoteAsn, holdTime };
+    daemon =
+      name === 'bgp-lb'
+        ? await startOurs(await link.left.namespace.start(ourSpeaker), plan)
+        : await startDaemon(name, link.left.namespace, plan);
+    const feeder = await link.right.namespace.start<Feeder>(new URL('./programs/feeder.ts', import.meta.url));
+    const { local, remote } = plan;
+    await feeder.run((program, options) => program.open(options), {
+      ...{ local: remote, remote: local, asn: remoteAsn, holdTime, prefixes },
+    });
+    return { daemon: name, prefixes, ...(await measureFeed(daemon, feeder, prefixes)) };
+  } finally {
+    await daemon?.stop();
+    await link.remove();
+  }
+}
+
+const ourSpeaker = new URL('./programs/our-speaker.ts', import.meta.url);
+
+async function startOurs(speaker: NamespaceProcess<OurSpeaker>, plan: SessionPlan): Promise<RunningDaemon> {
+  const { local, remote } = plan;
+  await speaker.run((program, options) => program.open(options), {
+    ...{ local, remote, asn: localAsn, remoteAsn, holdTime },
+  });
+  return {
+    pids: [speaker.pid],
+    count: () => speaker.run((program) => program.count()),
+    stop: () => speaker.stop(),
+  };
+}
+
+async function measureFeed(
+  daemon: RunningDaemon,
+  feeder: NamespaceProcess<Feeder>,
+  prefixes: number,
+): Promise<Omit<IngestRun, 'daemon' | 'prefixes'>> {
+  const { pids } = daemon;
+  const before = processorTime(pids);
+  const since = performance.now();
+  const feed = feeder.run((program) => program.feed());
+  // A daemon that is asked often has less time for the table.
+  const pause = prefixes > 200_000 ? 400 : 100;
+  while ((await daemon.count()) < prefixes) {
+    if (performance.now() - since > patience) throw new Error(`not all prefixes within ${patience / 1000} s`);
+    await Promise.race([feed.then(() => sleep(pause)), sleep(pause)]);
+  }
+  const wall = (performance.now() - since) / 1000;
+  const cpu = processorTime(pids) - before;
+  const gaps = await feeder.run((program) => program.keepaliveGaps());
+  return {
+    wall: round(wall, 3),
+    cpu: round(cpu, 2),
+    peakMiB: round(peakMiB(pids), 1),
+    longestGap: round(Math.max(0, ...gaps), 1),
+    feed: await feed,
+  };
+}
+
+/** USER_HZ: the unit of utime and stime, 100 on every architecture that Linux still has. */
+const ticksPerSecond = 100;
+
+/** Seconds in user and kernel mode (proc_pid_stat(5)). */
+function processorTime(pids: readonly number[]): number {
+  const times = pids.map((pid) => {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
+  });
+  return times.reduce((sum, time) => sum + time, 0);
+}
+
+/** VmHWM (proc_pid_status(5)). */
+function peakMiB(pids: readonly number[]): number {
+  const peaks = pids.map((pid) => {
+    const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kibibytes) / 1024;
+  });
+  return peaks.reduce((sum, peak) => sum + peak, 0);
+}

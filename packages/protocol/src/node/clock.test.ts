@@ -1,0 +1,66 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { performance } from 'node:perf_hooks';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { threadClock } from './bfd-clock.ts';
+import { systemClock } from './clock.ts';
+
+const day = 24 * 3600 * 1000;
+
+describe.each([
+  ['the clock of BGP', systemClock],
+  ['the clock of BFD', threadClock],
+])('%s', (_, clock) => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each([
+    ['forward', day],
+    ['back', -day],
+  ])('takes no notice of a wall clock that is set %s by a day', async (_direction, jump) => {
+    // The time of day alone is the test's; timers are Node's own.
+    vi.useFakeTimers({ toFake: ['Date'] });
+    const since = { clock: clock.now(), real: performance.now() };
+    let isCancelled = true;
+    const cancel = clock.after(20, () => {
+      isCancelled = false;
+    });
+    const fired = new Promise<void>((resolve_) => {
+      clock.after(40, resolve_);
+    });
+    vi.setSystemTime(Date.now() + jump);
+    cancel();
+    await fired;
+    const elapsed = performance.now() - since.real;
+    expect(elapsed).toBeGreaterThanOrEqual(39);
+    expect(Math.abs(clock.now() - since.clock - elapsed)).toBeLessThan(1000);
+    expect(isCancelled).toBe(true);
+  });
+});
+
+/** Where the time of day is read, and what for: all of it is for people, certificates or marks on the disk. */
+const readers: readonly string[] = [
+  'daemon/src/control/event-log.ts',
+  'daemon/src/health/tls-connection.ts',
+  'daemon/src/process/log-stream.ts',
+  'daemon/src/process/logger.ts',
+  'speaker/src/bootstrap/bootstrap-watch.ts',
+  'speaker/src/prepare-host.ts',
+  'speaker/src/wait/wait-command.ts',
+];
+
+it('nothing else reads the time of day', () => {
+  const packages = resolve(import.meta.dirname, '../../..');
+  const isProgram = (file: string): boolean =>
+    /^[^/]+\/src\/.*\.ts$/.test(file) && !/\.test\.ts$|\/(testing|kit)\//.test(file);
+  const files = readdirSync(packages, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => relative(packages, join(parentPath, name)))
+    .filter(isProgram);
+  expect(files.length).toBeGreaterThan(200);
+  const found = files.filter((file) =>
+    /\bDate\s*[.(]|\bnew Date\b/.test(readFileSync(join(packages, file), 'utf8')),
+  );
+  expect(found.toSorted()).toEqual(readers);
+});

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SpeakerLab } from './testing/speaker-lab.ts';
 
@@ -48,5 +48,21 @@ describe('prepare on a host', { timeout: TIMEOUT }, () => {
   it('is refused while a speaker runs, which would put everything back', async () => {
     const speaker = await lab.startSpeaker();
     expect(() => lab.command('prepare')).toThrow(`process ${speaker.pid}`);
+  });
+
+  it('begins anew where state.json is none, which a speaker before it survives and tells', async () => {
+    mkdirSync(lab.path('state/state.json/folder'), { recursive: true });
+    lab.configure({ role: 'init' });
+    const speaker = await lab.startSpeaker();
+    expect(await lab.reach('absent')).toContain('state.json is not believed (it is a folder)');
+    expect(lab.isBound()).toBe(false);
+    await speaker.stop('SIGKILL');
+    // Put aside by the speaker; and now one that nobody has seen yet.
+    expect(existsSync(lab.path('state/state.json.corrupt/folder'))).toBe(true);
+    writeFileSync(lab.path('state/state.json'), '');
+    expect(lab.command('prepare', '--role', 'init')).toContain('state.json is not believed');
+    expect(state()).toEqual({ version: 1, role: 'init', consumed: [] });
+    await lab.startSpeaker();
+    await lab.reach('local-only');
   });
 });

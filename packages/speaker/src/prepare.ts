@@ -33,7 +33,8 @@ export async function prepare(options: PrepareOptions): Promise<readonly string[
   }
   done.push(...removeMarkers(config.bootstrap.markers));
   const file = new StateFile(config.bootstrap.stateDir);
-  const before = file.load(now).state;
+  const { state: before, fault } = file.load(now);
+  if (fault !== undefined) done.push(fault.reason);
   const after = preparedState(before, config.role, role, now);
   file.save(after);
   const vipRoutes = new VipRoutes(routes, config);

@@ -129,6 +129,7 @@ describe('the latch is void', () => {
   it('but not when ca.crt is touched, or written in place with what was there', () => {
     const { proof, state } = look(proven, { ca: { ...ca, modifiedAt: 5_000 } });
     expect(proof).toBe('proven');
+    expect(state.latch?.caModifiedAt).toBe(5_000);
     // What comes after is still seen.
     const rejoined = { ...ca, modifiedAt: 6_000, file: { inode: 5, bornAt: 6_000 } };
     expect(look(state, { ca: rejoined }).proof).toBe('void');

@@ -119,9 +119,9 @@ function holding(before: BootstrapState, latch: Latch, seen: Observation): Verdi
 /** Follows ca.crt: a rotation step by step, of which the next must have a key in common with this one, and which file it is. */
 function renewed(state: BootstrapState, latch: Latch, { ca }: Observation): BootstrapState {
   if (ca.kind === 'missing') return state;
-  const { caFile } = latch;
+  const { caFile, caDigest, caModifiedAt } = latch;
   const isSameFile = caFile?.inode === ca.file.inode && caFile.bornAt === ca.file.bornAt;
-  if (ca.digest === latch.caDigest && isSameFile) return state;
+  if (ca.digest === caDigest && ca.modifiedAt === caModifiedAt && isSameFile) return state;
   return { ...state, latch: { ...latch, ...caFields(ca) } };
 }
 

@@ -10,7 +10,14 @@ import {
   readSecret,
 } from '@bgp-lb/daemon';
 import { linuxSockets, RouteSocket } from '@bgp-lb/linux';
-import { asn, type RouterId } from '@bgp-lb/protocol';
+import {
+  asn,
+  formatIpAddress,
+  formatPrefix,
+  type Path,
+  parseRouterId,
+  type RouterId,
+} from '@bgp-lb/protocol';
 import { BfdThread, type Peer, systemClock, threadClock } from '@bgp-lb/protocol/node';
 import { type ControlSources, controlRoutes, readiness } from './api/control-routes.ts';
 import { NeighborBfd } from './bfd/neighbor-bfd.ts';
@@ -72,6 +79,7 @@ class Router {
   #membership: BgpMembership | undefined;
   #stalls = new StallWatch(systemClock);
   #bfd: NeighborBfd | undefined;
+  #bgp: BgpNeighbors | undefined;
   #advertiser: UpstreamAdvertiser | undefined;
   #control: ControlServer | undefined;
 
@@ -112,6 +120,7 @@ class Router {
     });
     this.#reportProblems();
     const bgp = this.#makeNeighbors(routerId, isForwarding(adopted));
+    this.#bgp = bgp;
     const advertiser = new UpstreamAdvertiser(bgp);
     this.#advertiser = advertiser;
     for (const vip of this.#pools.keys()) {
@@ -123,7 +132,11 @@ class Router {
     const bfd = this.#makeBfd(bgp, membership, advertiser);
     this.#bfd = bfd;
     await this.#startControl({ routerId, bgp, bfd, advertiser });
-    await membership.start((event) => this.#controller.membership(event));
+    await membership.start((event) => {
+      this.#controller.membership(event);
+      // Its path may have other attributes, which upstreams that get it unchanged are to have.
+      if (event.type === 'announced') this.#advertise(event.vip);
+    });
     bfd.start();
     this.#stalls.start();
   }
@@ -132,6 +145,21 @@ class Router {
   #advertise(vip: string): void {
     const isCertain = this.#pools.get(vip)?.isDoubtful === false;
     this.#advertiser?.setAdvertised(vip, isCertain && this.#dataPlane.forwarding(vip).length > 0);
+    this.#bgp?.touch(vip);
+  }
+
+  /** Whether packets go to a path's next hop; `undefined` for one that is no member of ours, of which somebody else may know. */
+  #isForwardedTo({ prefix, attributes }: Path): boolean | undefined {
+    const vip = formatPrefix(prefix);
+    const nextHop = attributes.nextHop === undefined ? '' : formatIpAddress(attributes.nextHop);
+    if (this.#dataPlane.forwarding(vip).includes(nextHop)) {
+      return true;
+    }
+    const isMember = this.#pools
+      .get(vip)
+      ?.members()
+      .some((member) => member.nextHop === nextHop);
+    return isMember === true ? false : undefined;
   }
 
   /** The kernel forwards on, masters and upstreams keep what they have; nothing else is left behind (invariant 6). */
@@ -176,6 +204,8 @@ class Router {
     const bgp: BgpNeighbors = new BgpNeighbors({
       asn: asn(config.asn),
       routerId,
+      clusterId: config.clusterId === undefined ? routerId : parseRouterId(config.clusterId),
+      isUsable: (path, { role }) => this.#isForwardedTo(path) ?? role !== 'master',
       neighbors: config.neighbors,
       listen: config.listen,
       context: { config, readPassword: readSecret, isRestarting },
@@ -206,7 +236,7 @@ class Router {
       dead: (deaths) => {
         membership.hostsDead(deaths);
         for (const { peer, neighbor } of peersAt(deaths.addresses)) {
-          if (neighbor.role === 'upstream') {
+          if (neighbor.role !== 'master') {
             peer.bfdDown();
           }
         }

@@ -171,6 +171,11 @@ export class Peer {
     this.#sender.change(family, announced, withdrawn);
   }
 
+  /** The routes that the peer has been sent. */
+  advertised(): readonly Route[] {
+    return [...this.#sender.adjRibOut.advertised()];
+  }
+
   /** Starts the session, or tries again after `stop`. */
   start(): void {
     this.#session.start();

@@ -1,6 +1,13 @@
 import { ControlError, type ControlRoute, type Readiness } from '@bgp-lb/daemon';
 import { tcpMd5Counters } from '@bgp-lb/linux';
-import { type BfdState, formatRouterId, type RouterId } from '@bgp-lb/protocol';
+import {
+  type BfdState,
+  formatIpAddress,
+  formatPrefix,
+  formatRouterId,
+  type Path,
+  type RouterId,
+} from '@bgp-lb/protocol';
 import { schedulingText } from '@bgp-lb/protocol/node';
 import type { NeighborBfd } from '../bfd/neighbor-bfd.ts';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
@@ -16,6 +23,7 @@ import {
   type RouterRoutes,
   receivedPaths,
   refusedPaths,
+  selectionText,
 } from './neighbor-status.ts';
 import { forwardingProblems, type RouterStatus, vipStatus } from './router-status.ts';
 
@@ -126,10 +134,20 @@ async function oneNeighbor(sources: ControlSources, name: string): Promise<Neigh
   return found;
 }
 
-function routerRoutes({ bgp, advertiser, now }: ControlSources): RouterRoutes {
+function routerRoutes({ bgp, advertiser, pools, now }: ControlSources): RouterRoutes {
+  const whyNotUsable = ({ prefix, attributes: { nextHop } }: Path): string => {
+    const address = nextHop === undefined ? '' : formatIpAddress(nextHop);
+    const member = pools
+      .get(formatPrefix(prefix))
+      ?.members()
+      .find((one) => one.nextHop === address);
+    return `not forwarded to${member === undefined || member.reason === '' ? '' : `: ${member.reason}`}`;
+  };
+  const selectionOf = (path: Path): string =>
+    selectionText(path, bgp.select(formatPrefix(path.prefix)).paths, whyNotUsable);
   const peers = bgp.peers().map(({ peer }) => peer);
   return {
-    received: peers.flatMap((peer) => receivedPaths(peer, now())),
+    received: peers.flatMap((peer) => receivedPaths(peer, now(), selectionOf)),
     rejected: peers.flatMap(refusedPaths),
     advertised: advertiser.advertised(),
   };

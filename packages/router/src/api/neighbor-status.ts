@@ -4,7 +4,9 @@ import {
   formatAsn,
   formatIpAddress,
   formatPrefix,
+  formatRouterId,
   type Path,
+  type SelectedPath,
 } from '@bgp-lb/protocol';
 import type { BfdSessionCounters, BfdSessionStatus, Peer, PeerStatus } from '@bgp-lb/protocol/node';
 import type { AdvertisedRoute } from '../bgp/upstream-advertiser.ts';
@@ -22,6 +24,12 @@ export interface ReceivedPath {
   readonly communities: readonly string[];
   /** `64512:2:1` */
   readonly largeCommunities: readonly string[];
+  /** The path identifier that it was announced with, 0 without ADD-PATH. */
+  readonly pathId: number;
+  readonly originatorId: string | null;
+  readonly clusterList: readonly string[];
+  /** `best`, `multipath`, or why it is neither. */
+  readonly selection: string;
   readonly stale: boolean;
   readonly ageMs: number;
 }
@@ -100,8 +108,22 @@ function neighborBfdStatus(session: BfdSessionStatus, at: number): NeighborBfdSt
   };
 }
 
-export function receivedPaths(peer: Peer, now: number): ReceivedPath[] {
-  return peer.paths().map((path) => receivedPath(peer.name, path, now));
+/** @param selectionOf what the decision process made of the path */
+export function receivedPaths(peer: Peer, now: number, selectionOf: (path: Path) => string): ReceivedPath[] {
+  return peer.paths().map((path) => receivedPath(peer.name, path, now, selectionOf(path)));
+}
+
+/** A path among those to its prefix, in words. */
+export function selectionText(
+  path: Path,
+  paths: readonly SelectedPath[],
+  whyNotUsable: (path: Path) => string,
+): string {
+  const found = paths.find((one) => one.path.from.name === path.from.name && one.path.pathId === path.pathId);
+  if (found === undefined) {
+    return 'not looked at yet';
+  }
+  return found.reason === 'next hop unreachable' ? whyNotUsable(path) : found.reason;
 }
 
 export function refusedPaths(peer: Peer): RefusedPath[] {
@@ -112,8 +134,9 @@ export function refusedPaths(peer: Peer): RefusedPath[] {
   }));
 }
 
-function receivedPath(neighbor: string, path: Path, now: number): ReceivedPath {
-  const { nextHop, asPath, localPref, communities, largeCommunities } = path.attributes;
+function receivedPath(neighbor: string, path: Path, now: number, selection: string): ReceivedPath {
+  const { nextHop, asPath, localPref, communities, largeCommunities, originatorId, clusterList } =
+    path.attributes;
   return {
     neighbor,
     prefix: formatPrefix(path.prefix),
@@ -125,6 +148,10 @@ function receivedPath(neighbor: string, path: Path, now: number): ReceivedPath {
       ({ globalAdministrator, localData1, localData2 }) =>
         `${globalAdministrator}:${localData1}:${localData2}`,
     ),
+    pathId: path.pathId,
+    originatorId: originatorId === undefined ? null : formatRouterId(originatorId),
+    clusterList: (clusterList ?? []).map(formatRouterId),
+    selection,
     stale: path.isStale,
     ageMs: Math.round(now - path.learnedAt),
   };

@@ -53,13 +53,30 @@ describe('what people read', () => {
   it('routes: what was refused, and why', () => {
     const shown = text(
       routesTables({
-        received: [],
+        received: [
+          {
+            neighbor: '10.0.0.11',
+            prefix: '10.0.0.100/32',
+            nextHop: '10.0.0.11',
+            asPath: '',
+            localPref: 0,
+            communities: ['65535:0'],
+            largeCommunities: [],
+            pathId: 0,
+            originatorId: null,
+            clusterList: [],
+            selection: 'lower LOCAL_PREF',
+            stale: false,
+            ageMs: 1000,
+          },
+        ],
         rejected: [{ neighbor: '10.0.0.11', prefix: '0.0.0.0/0', reason: 'not a configured VIP: 0.0.0.0/0' }],
         advertised: [],
       }),
     );
+    expect(shown).toMatch(/10\.0\.0\.11 +10\.0\.0\.11 +lower LOCAL_PREF +0 /);
     expect(shown).toMatch(/0\.0\.0\.0\/0 +10\.0\.0\.11 +not a configured VIP/);
-    expect(shown).toContain('nothing is advertised to upstreams');
+    expect(shown).toContain('nothing is advertised');
   });
 
   it('fib: the share of each member', () => {

@@ -160,17 +160,32 @@ function bfdFacts(bfd: NeighborStatus['bfd']): [string, string | number][] {
   ];
 }
 
-/** `routes` for people: what is accepted, what is refused and why, what upstreams have. */
+/** `routes` for people: what is accepted and what became of it, what is refused and why, what neighbours have. */
 export function routesTables({ received, rejected, advertised }: RouterRoutes): Table[] {
   return [
     {
-      columns: ['PREFIX', 'FROM', 'NEXT HOP', 'LOCAL_PREF', 'AS PATH', 'COMMUNITIES', 'STALE', 'AGE'],
+      columns: [
+        'PREFIX',
+        'FROM',
+        'NEXT HOP',
+        'SELECTION',
+        'LOCAL_PREF',
+        'AS PATH',
+        'ORIGINATOR',
+        'CLUSTERS',
+        'COMMUNITIES',
+        'STALE',
+        'AGE',
+      ],
       rows: received.map((path) => [
         path.prefix,
         path.neighbor,
         path.nextHop,
+        path.selection,
         path.localPref,
         path.asPath,
+        path.originatorId,
+        path.clusterList.join(' '),
         [...path.communities, ...path.largeCommunities].join(' '),
         path.stale,
         age(path.ageMs),
@@ -183,9 +198,9 @@ export function routesTables({ received, rejected, advertised }: RouterRoutes): 
       empty: 'no path was rejected',
     },
     {
-      columns: ['ADVERTISED', 'TO', 'NEXT HOP'],
-      rows: advertised.map(({ prefix, neighbor, nextHop }) => [prefix, neighbor, nextHop]),
-      empty: 'nothing is advertised to upstreams',
+      columns: ['ADVERTISED', 'TO', 'NEXT HOP', 'PATH ID'],
+      rows: advertised.map(({ prefix, neighbor, nextHop, pathId }) => [prefix, neighbor, nextHop, pathId]),
+      empty: 'nothing is advertised',
     },
   ];
 }

@@ -1,10 +1,21 @@
-import type { Asn, Family, RouteChange, RouterId } from '@bgp-lb/protocol';
+import {
+  type Asn,
+  type Family,
+  type Negotiated,
+  type Path,
+  parsePrefix,
+  type RouteChange,
+  type RouterId,
+  type Selection,
+} from '@bgp-lb/protocol';
 import {
   BgpSpeaker,
   type Clock,
   type DownReason,
   type Peer,
   type PeerEvent,
+  Reflection,
+  type ReflectionRole,
   type Sockets,
 } from '@bgp-lb/protocol/node';
 import type { NeighborConfig } from '../config/router-config.ts';
@@ -22,11 +33,14 @@ export interface NeighborHandlers {
 export interface BgpNeighborsOptions {
   readonly asn: Asn;
   readonly routerId: RouterId;
+  readonly clusterId: RouterId;
   readonly neighbors: readonly NeighborConfig[];
   readonly listen: { readonly addresses: readonly string[]; readonly port: number };
   readonly context: NeighborContext;
   readonly sockets: Sockets;
   readonly clock: Clock;
+  /** A path of this neighbour may be told to others. */
+  readonly isUsable: (path: Path, neighbor: NeighborConfig) => boolean;
   /** Everything that happens with any neighbour, and with connections of nobody (`undefined`). */
   readonly observe: (peer: Peer | undefined, event: PeerEvent) => void;
   /** Adj-RIB-In changes of any neighbour, refused paths among them. */
@@ -45,6 +59,7 @@ export class BgpNeighbors {
   #options: BgpNeighborsOptions;
   #byName: ReadonlyMap<string, NeighborConfig>;
   #speaker: BgpSpeaker;
+  #reflection: Reflection;
   #handlers = new Map<NeighborConfig['role'], NeighborHandlers>();
   #isStopped = false;
 
@@ -54,20 +69,31 @@ export class BgpNeighbors {
     this.#speaker = new BgpSpeaker({
       asn: options.asn,
       routerId: options.routerId,
+      clusterId: options.clusterId,
       sockets: options.sockets,
       clock: options.clock,
       handlers: {
-        established: (peer) => this.#established(peer),
-        down: (peer, reason) => this.#handlersOf(peer)?.down?.(peer, reason),
+        established: (peer, negotiated) => this.#established(peer, negotiated),
+        down: (peer, reason) => this.#down(peer, reason),
         routes: (peer, change) => this.#routes(peer, change),
         endOfRib: (peer, family) => this.#handlersOf(peer)?.endOfRib?.(peer, family),
         event: (peer, event) => this.#event(peer, event),
       },
     });
+    this.#reflection = new Reflection({
+      speaker: this.#speaker,
+      clusterId: options.clusterId,
+      roleOf: (peer) => roleInReflection(this.neighborOf(peer)),
+      decision: { isReachable: (path) => this.#isUsable(path) },
+    });
   }
 
   get asn(): Asn {
     return this.#options.asn;
+  }
+
+  get clusterId(): RouterId {
+    return this.#options.clusterId;
   }
 
   get neighbors(): readonly NeighborConfig[] {
@@ -120,6 +146,27 @@ export class BgpNeighbors {
     return this.#byName.get(peer.range ?? peer.name);
   }
 
+  /** What is made of the paths to a VIP (`10.100.0.1/32`). */
+  select(vip: string): Selection {
+    return this.#reflection.select(parsePrefix(vip));
+  }
+
+  /** The identifier that a path of `select` has towards neighbours with ADD-PATH. */
+  pathId(path: Path): number {
+    return this.#reflection.pathId(path);
+  }
+
+  /** What `isUsable` says of the paths to a VIP is not as it was. */
+  touch(vip: string): void {
+    this.#reflection.touch(parsePrefix(vip));
+  }
+
+  #isUsable(path: Path): boolean {
+    const peer = this.#speaker.peer(path.from.name);
+    const neighbor = peer === undefined ? undefined : this.neighborOf(peer);
+    return neighbor !== undefined && this.#options.isUsable(path, neighbor);
+  }
+
   async #listen(address: string, port: number): Promise<void> {
     try {
       await this.#speaker.listen({ address, port, backlog: BACKLOG });
@@ -135,19 +182,27 @@ export class BgpNeighbors {
     }
   }
 
-  #established(peer: Peer): void {
+  #established(peer: Peer, negotiated: Negotiated): void {
     const neighbor = this.neighborOf(peer);
     if (neighbor !== undefined && !this.#isStopped) {
       this.#options.established(peer, neighbor);
     }
     this.#handlersOf(peer)?.established?.(peer);
+    this.#reflection.established(peer, negotiated);
+  }
+
+  #down(peer: Peer, reason: DownReason): void {
+    this.#reflection.down(peer);
+    this.#handlersOf(peer)?.down?.(peer, reason);
   }
 
   #routes(peer: Peer, change: RouteChange): void {
     if (this.#isStopped) {
       return;
     }
-    // The owner first: it changes the kernel.
+    // Only noted: others are told when everything is read.
+    this.#reflection.routes(peer, change);
+    // The owner, who changes the kernel, before those who watch.
     this.#handlersOf(peer)?.routes?.(peer, change);
     this.#options.observeRoutes(peer, change);
   }
@@ -167,4 +222,12 @@ export class BgpNeighbors {
     const neighbor = this.#isStopped ? undefined : this.neighborOf(peer);
     return neighbor === undefined ? undefined : this.#handlers.get(neighbor.role);
   }
+}
+
+/** Masters are the clients that this reflector is for; upstreams are told by somebody else, and tell nothing. */
+function roleInReflection(neighbor: NeighborConfig | undefined): ReflectionRole | undefined {
+  if (neighbor === undefined || neighbor.role === 'upstream') {
+    return undefined;
+  }
+  return { isClient: neighbor.role === 'master' || neighbor.client, isTold: true };
 }

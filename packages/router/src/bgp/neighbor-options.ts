@@ -9,7 +9,11 @@ import {
 } from '@bgp-lb/protocol';
 import type { Peer, PeerOptions, PeerRangeOptions, PeerSettings } from '@bgp-lb/protocol/node';
 import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
-import { masterImportPolicy, upstreamImportPolicy } from '../membership/import-policy.ts';
+import {
+  internalImportPolicy,
+  masterImportPolicy,
+  upstreamImportPolicy,
+} from '../membership/import-policy.ts';
 
 /** What the peers' options follow from, besides the neighbour. */
 export interface NeighborContext {
@@ -22,6 +26,8 @@ export interface NeighborContext {
 
 /** How long an upstream is asked to keep the VIPs while this process restarts (RFC 4724), in seconds. */
 const RESTART_TIME = 15;
+/** The most paths of an internal router: it may send several of each VIP, and choosing among them takes time. */
+const INTERNAL_MAX_PATHS = 256;
 /** The longest wait before the next attempt to connect to an upstream, in seconds. */
 const CONNECT_RETRY_TIME = 5;
 
@@ -36,6 +42,11 @@ export function neighborOptions(neighbor: NeighborConfig, context: NeighborConte
     const { address, port, passive } = neighbor;
     const keeps = neighbor.gracefulRestart ?? neighbor.bfd === false;
     const options = { ...settings(neighbor, address, context), ...upstreamSettings(address, keeps, context) };
+    return { kind: 'peer', options: { ...options, name, address, port, passive } };
+  }
+  if (neighbor.role === 'internal') {
+    const { address, port, passive } = neighbor;
+    const options = { ...settings(neighbor, address, context), ...internalSettings(neighbor, context) };
     return { kind: 'peer', options: { ...options, name, address, port, passive } };
   }
   const { range, address, maxSessions } = neighbor;
@@ -66,6 +77,7 @@ function settings(neighbor: NeighborConfig, place: string, context: NeighborCont
   return {
     remoteAsn: remote === 'external' ? remote : [remote].flat().map((number) => asn(number)),
     families: [familyOfAddress(place)],
+    addPathSend: neighbor.addPath ? [familyOfAddress(place)] : [],
     holdTime: Math.round(holdTime / 1000),
     connectRetryTime: CONNECT_RETRY_TIME,
     socket: {
@@ -83,6 +95,19 @@ function masterSettings(place: string, { config }: NeighborContext): Partial<Pee
     retainPaths: 'always',
     staleTime: config.pool.staleTime / 1000,
     gracefulRestart: { restartTime: RESTART_TIME, families: [familyOfAddress(place)] },
+  };
+}
+
+function internalSettings(
+  { address, addPath }: Pick<NeighborConfig & { role: 'internal' }, 'address' | 'addPath'>,
+  { config }: NeighborContext,
+): Partial<PeerSettings> {
+  const families = [familyOfAddress(address)];
+  return {
+    importPolicy: internalImportPolicy(config.vips.map((vip) => parsePrefix(hostPrefix(vip.address)))),
+    addPathReceive: addPath ? families : [],
+    maxPaths: INTERNAL_MAX_PATHS,
+    gracefulRestart: { restartTime: RESTART_TIME, families },
   };
 }
 

@@ -4,6 +4,7 @@ import {
   formatPrefix,
   ipv4Unicast,
   Origin,
+  type Path,
   parseIpAddress,
   parsePrefix,
   parseRouterId,
@@ -11,7 +12,7 @@ import {
   SegmentType,
 } from '@bgp-lb/protocol';
 import { BgpSpeaker, type Peer } from '@bgp-lb/protocol/node';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { NeighborConfig } from '../config/router-config.ts';
 import type { BgpNeighbors } from './bgp-neighbors.ts';
 import {
@@ -82,6 +83,22 @@ class Tor {
   }
 }
 
+function upstream(port: number): NeighborConfig & { role: 'upstream' } {
+  return {
+    role: 'upstream',
+    name: 'tor',
+    address: TOR,
+    port,
+    asn: 65001,
+    passive: false,
+    nextHop: 'self',
+    ttlSecurityHops: 0,
+    holdTime: 9000,
+    bfd: false,
+    addPath: true,
+  };
+}
+
 let tor: Tor;
 let bgp: BgpNeighbors;
 let advertiser: UpstreamAdvertiser;
@@ -99,19 +116,7 @@ beforeEach(async () => {
     passive: true,
     remoteAsn: [asn(LOCAL_AS)],
   });
-  const upstream: NeighborConfig = {
-    role: 'upstream',
-    name: 'tor',
-    address: TOR,
-    port,
-    asn: 65001,
-    passive: false,
-    nextHop: 'self',
-    ttlSecurityHops: 0,
-    holdTime: 9000,
-    bfd: false,
-  };
-  bgp = routerNeighbors(port, [masters, upstream]);
+  bgp = routerNeighbors(port, [masters, upstream(port)]);
   advertiser = new UpstreamAdvertiser(bgp);
 });
 
@@ -135,7 +140,9 @@ describe('the upstream', () => {
     await bgp.start();
     await tor.line('end of RIB');
     expect(tor.log).toEqual([announced, 'end of RIB']);
-    expect(advertiser.advertised()).toEqual([{ neighbor: 'tor', prefix: VIP, nextHop: ROUTER_ADDRESS }]);
+    expect(advertiser.advertised()).toEqual([
+      { neighbor: 'tor', prefix: VIP, nextHop: ROUTER_ADDRESS, pathId: null },
+    ]);
   });
 
   it('gets the VIP when it begins to be carried, and its withdrawal when it ends', async () => {
@@ -193,5 +200,62 @@ describe('the upstream', () => {
     const [upstream] = bgp.peers('upstream');
     expect(upstream?.peer.paths()).toEqual([]);
     expect(upstream?.peer.adjRibIn?.rejected.count).toBe(1);
+  });
+});
+
+describe('an upstream that gets the members themselves', () => {
+  const nextHops = (): string[] =>
+    (tor.speaker.peer('lb')?.paths() ?? [])
+      .map(
+        ({ attributes, pathId }) => `${attributes.nextHop && formatIpAddress(attributes.nextHop)} ${pathId}`,
+      )
+      .sort();
+  let usable: Set<string>;
+
+  /** Two masters in the pool, and an upstream with path identifiers or without. */
+  async function start(takesPathIds: boolean): Promise<void> {
+    await bgp.stop();
+    await tor.speaker.close();
+    tor = new Tor();
+    await tor.speaker.listen({ address: TOR, port });
+    tor.speaker.addPeer({
+      name: 'lb',
+      address: ROUTER_ADDRESS,
+      port,
+      passive: true,
+      remoteAsn: [asn(LOCAL_AS)],
+      addPathReceive: takesPathIds ? [ipv4Unicast] : [],
+    });
+    usable = new Set(['10.0.0.11', '10.0.0.12']);
+    const isUsable = ({ from }: Path): boolean => usable.has(from.name);
+    bgp = routerNeighbors(port, [masters, { ...upstream(port), nextHop: 'unchanged' }], undefined, isUsable);
+    advertiser = new UpstreamAdvertiser(bgp);
+    await bgp.start();
+    for (const address of usable) {
+      const master = new LoopbackMaster(address, port, [VIP]);
+      masterSide.push(master);
+      await master.established();
+    }
+    await vi.waitUntil(() => bgp.select(VIP).paths.length === 2, { timeout: 5000, interval: 5 });
+    advertiser.setAdvertised(VIP, true);
+  }
+
+  it('has one path for each, with path identifiers', async () => {
+    await start(true);
+    await expect.poll(nextHops, { timeout: 5000 }).toEqual(['10.0.0.11 1', '10.0.0.12 2']);
+    expect(advertiser.advertised().filter(({ neighbor }) => neighbor === 'tor')).toEqual([
+      { neighbor: 'tor', prefix: VIP, nextHop: '10.0.0.11', pathId: 1 },
+      { neighbor: 'tor', prefix: VIP, nextHop: '10.0.0.12', pathId: 2 },
+    ]);
+  });
+
+  it('has the best one without, and the next one when that leaves the pool', async () => {
+    await start(false);
+    await expect.poll(nextHops, { timeout: 5000 }).toEqual(['10.0.0.11 0']);
+    usable.delete('10.0.0.11');
+    advertiser.setAdvertised(VIP, true);
+    await expect.poll(nextHops, { timeout: 5000 }).toEqual(['10.0.0.12 0']);
+    advertiser.setAdvertised(VIP, false);
+    await expect.poll(nextHops, { timeout: 5000 }).toEqual([]);
   });
 });

@@ -1,31 +1,30 @@
 import {
-  type IpAddress,
-  Origin,
-  type PathAttributes,
+  formatIpAddress,
+  formatPrefix,
   parseIpAddress,
   parsePrefix,
-  pathAttributes,
   type Route,
-  SegmentType,
+  reflectionRefusal,
 } from '@bgp-lb/protocol';
 import type { Peer } from '@bgp-lb/protocol/node';
 import type { BgpNeighbors } from './bgp-neighbors.ts';
 import { familyOfAddress, localAddressOf } from './neighbor-options.ts';
 import type { RouteAdvertiser } from './route-advertiser.ts';
+import { memberAttributes, originatedAttributes } from './upstream-routes.ts';
 
-/** LOCAL_PREF towards an upstream in our own AS (RFC 4271 section 5.1.5 wants one there). */
-const LOCAL_PREF = 100;
-
-/** A route as an upstream has it, for people. */
+/** A route as a neighbour has it, for people. */
 export interface AdvertisedRoute {
   readonly neighbor: string;
   readonly prefix: string;
   readonly nextHop: string;
+  /** The path identifier, where the neighbour takes them (RFC 7911). */
+  readonly pathId: number | null;
 }
 
 /**
- * Originates the VIPs towards the neighbours of role `upstream`: next hop self, ORIGIN IGP, and attributes that do
- * not change with the members. A VIP is there while it is forwarded to somebody, and nothing else ever leaves.
+ * Tells the neighbours of role `upstream` of the VIPs. With `nextHop: self` a VIP is originated, ORIGIN IGP, with
+ * attributes that do not change with the members; with `unchanged` each member of the pool is passed on. A VIP is there
+ * while it is forwarded to somebody, and nothing else ever leaves.
  */
 export class UpstreamAdvertiser implements RouteAdvertiser {
   #bgp: BgpNeighbors;
@@ -40,14 +39,12 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
   }
 
   setAdvertised(vip: string, isAdvertised: boolean): void {
-    if (this.#advertised.has(vip) === isAdvertised) {
-      return;
-    }
     if (isAdvertised) {
       this.#advertised.add(vip);
     } else {
       this.#advertised.delete(vip);
     }
+    // Also when nothing has changed for the VIP: its members may have. Only differences are sent.
     for (const { peer } of this.#bgp.peers('upstream')) {
       this.#update(peer);
     }
@@ -65,13 +62,18 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     }
   }
 
-  /** What the established upstreams have. */
+  /** What the established neighbours have, reflected paths too. */
   advertised(): AdvertisedRoute[] {
-    return this.#bgp.peers('upstream').flatMap(({ peer }) => {
-      const nextHop = localAddressOf(peer);
-      return nextHop === undefined
+    return this.#bgp.peers().flatMap(({ peer }) => {
+      const addPath = peer.negotiated?.context.addPathSend;
+      return peer.state !== 'Established'
         ? []
-        : this.#vipsOf(peer).map((prefix) => ({ neighbor: peer.name, prefix, nextHop }));
+        : peer.advertised().map(({ prefix, attributes: { nextHop }, pathId = 0 }) => ({
+            neighbor: peer.name,
+            prefix: formatPrefix(prefix),
+            nextHop: nextHop === undefined ? '' : formatIpAddress(nextHop),
+            pathId: addPath?.includes(prefix.family) === true ? pathId : null,
+          }));
     });
   }
 
@@ -80,9 +82,36 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     if (local === undefined) {
       return;
     }
-    const attributes = attributesFor(peer, this.#bgp, parseIpAddress(local));
-    const routes = this.#vipsOf(peer).map((vip): Route => ({ prefix: parsePrefix(vip), attributes }));
+    const routes = this.#vipsOf(peer).flatMap((vip) => this.#routesOf(peer, vip, local));
     peer.setRoutes(familyOfAddress(peer.address), routes);
+  }
+
+  #routesOf(peer: Peer, vip: string, local: string): Route[] {
+    const { asn: localAsn, clusterId } = this.#bgp;
+    const prefix = parsePrefix(vip);
+    const neighbor = this.#bgp.neighborOf(peer);
+    if (neighbor?.role === 'upstream' && neighbor.nextHop === 'unchanged') {
+      return this.#members(peer, vip).map((selected) => ({
+        prefix,
+        attributes: memberAttributes(selected, peer.isInternal, { localAsn, clusterId }),
+        pathId: this.#bgp.pathId(selected.path),
+      }));
+    }
+    return [{ prefix, attributes: originatedAttributes(peer.isInternal, localAsn, parseIpAddress(local)) }];
+  }
+
+  /** The members that a VIP is forwarded to, the best path first: an upstream without ADD-PATH gets that. */
+  #members(peer: Peer, vip: string): ReturnType<BgpNeighbors['select']>['paths'] {
+    const routerId = peer.negotiated?.remoteOpen.bgpIdentifier;
+    if (routerId === undefined) {
+      return [];
+    }
+    const to = { name: peer.name, routerId, isInternal: peer.isInternal, isClient: false };
+    return this.#bgp.select(vip).paths.filter(({ path, reason }) => {
+      const isOfMaster = this.#bgp.peers('master').some((master) => master.peer.name === path.from.name);
+      const isForwardedTo = reason !== 'next hop unreachable' && reason !== 'same next hop as a better path';
+      return isOfMaster && isForwardedTo && reflectionRefusal(path, { isClient: true }, to) === undefined;
+    });
   }
 
   #vipsOf(peer: Peer): string[] {
@@ -93,14 +122,4 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
       .filter((vip) => familyOfAddress(vip) === familyOfAddress(peer.address))
       .sort();
   }
-}
-
-function attributesFor(peer: Peer, bgp: BgpNeighbors, nextHop: IpAddress): PathAttributes {
-  return peer.isInternal
-    ? pathAttributes({ origin: Origin.Igp, asPath: [], nextHop, localPref: LOCAL_PREF })
-    : pathAttributes({
-        origin: Origin.Igp,
-        asPath: [{ type: SegmentType.AsSequence, asns: [bgp.asn] }],
-        nextHop,
-      });
 }

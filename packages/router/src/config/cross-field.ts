@@ -148,13 +148,13 @@ function familyFaults({ vips, neighbors }: RouterConfig): CrossFieldFault[] {
 
 function asFaults({ asn, neighbors }: RouterConfig): CrossFieldFault[] {
   return neighbors.flatMap((neighbor, i) =>
-    neighbor.role === 'upstream' && neighbor.asn === asn
+    neighbor.role === 'internal' && neighbor.asn !== asn
       ? [
           {
             path: ['neighbors', i, 'asn'],
-            message: 'is our own AS',
+            message: 'is not our own AS',
             value: neighbor.asn,
-            allowed: 'an upstream in another AS (eBGP)',
+            allowed: `${asn} for an internal router, or the role upstream`,
           },
         ]
       : [],
@@ -174,6 +174,14 @@ function bfdFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
         message: 'cannot be had with a range: whoever connects is not known before',
         value: true,
         allowed: 'false, or a neighbor with an address',
+      });
+    }
+    if (bfd.strict && neighbor.role === 'internal') {
+      faults.push({
+        path: ['neighbors', i, 'bfd', 'strict'],
+        message: 'is not for internal routers: nothing is forwarded to them',
+        value: true,
+        allowed: 'false',
       });
     }
     if (bfd.multihop === false && ttlSecurityHops > 1) {

@@ -28,6 +28,8 @@ interface NeighborBase {
   /** Milliseconds. */
   readonly holdTime: number;
   readonly bfd: BfdConfig | false;
+  /** Path identifiers are offered (RFC 7911). */
+  readonly addPath: boolean;
 }
 
 /** The masters, by a range or one by one: the VIPs are imported from them. */
@@ -44,16 +46,29 @@ interface UpstreamNeighborConfig extends NeighborBase {
   readonly address: string;
   readonly port: number;
   readonly passive: boolean;
-  readonly nextHop: 'self';
+  /** `self`: this host; `unchanged`: each member of the pool. */
+  readonly nextHop: 'self' | 'unchanged';
   readonly gracefulRestart?: boolean | undefined;
 }
 
-export type NeighborConfig = MasterNeighborConfig | UpstreamNeighborConfig;
+/** A router of our AS that is told of the members, and tells of those that it knows: RFC 4456. */
+interface InternalNeighborConfig extends NeighborBase {
+  readonly role: 'internal';
+  readonly address: string;
+  readonly port: number;
+  readonly passive: boolean;
+  /** A client of our reflector. */
+  readonly client: boolean;
+}
+
+export type NeighborConfig = MasterNeighborConfig | UpstreamNeighborConfig | InternalNeighborConfig;
 
 /** The router's configuration: the file with all defaults filled in. Durations are milliseconds. */
 export interface RouterConfig {
   readonly asn: number;
   readonly routerId?: string | undefined;
+  /** CLUSTER_ID of RFC 4456. Default: the router id. */
+  readonly clusterId?: string | undefined;
   readonly listen: { readonly addresses: readonly string[]; readonly port: number };
   readonly vips: readonly VipConfig[];
   readonly neighbors: readonly NeighborConfig[];

@@ -78,9 +78,9 @@ describe('the configuration', () => {
       'address',
     ],
     [
-      'an upstream in our AS',
-      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: 64512 }\n`,
-      'is our own AS',
+      'an internal router in another AS',
+      `${head}${vips}${masters}  - { name: lb2, role: internal, address: 10.0.0.9, asn: 65001 }\n`,
+      'is not our own AS',
     ],
     [
       'masters with range and address',

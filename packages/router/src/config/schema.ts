@@ -77,6 +77,12 @@ const neighborBase = {
   holdTime: duration({ min: 3 * SECOND, max: 65_535 * SECOND })
     .default(9 * SECOND)
     .describe('Hold time that is offered (RFC 4271 section 4.2).'),
+  addPath: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Offer path identifiers (RFC 7911), so that it gets every member and not only the best one. Nothing changes for a neighbour that does not know them.',
+    ),
 };
 
 const masters = z.strictObject({
@@ -118,9 +124,11 @@ const upstream = z.strictObject({
     .default(0)
     .describe('How many hops away it may be (GTSM, RFC 5082), where it is set so too. 0 turns it off.'),
   nextHop: z
-    .literal('self')
+    .enum(['self', 'unchanged'])
     .default('self')
-    .describe('The next hop of the VIPs that are advertised: this host.'),
+    .describe(
+      'The next hop of the VIPs that are advertised. `self`: this host forwards. `unchanged`: each member of the pool, so that the upstream router itself spreads over the masters, which it must reach.',
+    ),
   bfd: z
     .union([z.literal(false), bfd])
     .default(false)
@@ -131,6 +139,34 @@ const upstream = z.strictObject({
     .describe(
       'It is asked to keep the VIPs while this process restarts (RFC 4724). Default: where there is no BFD, which would drop what this keeps.',
     ),
+});
+
+const internal = z.strictObject({
+  role: z
+    .literal('internal')
+    .describe(
+      'A router of our own AS, another load balancer among them: paths of the VIPs are reflected to it and from it (RFC 4456). It never makes a member.',
+    ),
+  ...neighborBase,
+  address: ipAddress().describe('Address of the router.'),
+  port: port().default(179).describe('TCP port that it listens on.'),
+  passive: z.boolean().default(false).describe('Wait for it to connect.'),
+  client: z
+    .boolean()
+    .default(false)
+    .describe(
+      'A client of this reflector: it gets the paths of other internal routers too. Load balancers that masters have sessions with are none.',
+    ),
+  ttlSecurityHops: z
+    .int()
+    .min(0)
+    .max(254)
+    .default(0)
+    .describe('How many hops away it may be (GTSM, RFC 5082), where it is set so too. 0 turns it off.'),
+  bfd: z
+    .union([z.literal(false), bfd])
+    .default(false)
+    .describe('Bidirectional Forwarding Detection (RFC 5880) with it; `{}` is 300 ms x 3. Default: none.'),
 });
 
 const healthCheck = z.strictObject({
@@ -237,6 +273,11 @@ export const routerSchema: z.ZodType<RouterConfig> = z
       .describe(
         'BGP identifier. Default: the source address towards the first neighbour; kept in `stateDir`.',
       ),
+    clusterId: ipAddress({ version: 4 })
+      .optional()
+      .describe(
+        'CLUSTER_ID of the route reflector (RFC 4456). Two load balancers that all masters have sessions with may share one. Default: the router id.',
+      ),
     listen: z
       .strictObject({
         addresses: z
@@ -250,7 +291,7 @@ export const routerSchema: z.ZodType<RouterConfig> = z
       .describe('Where neighbours connect to.'),
     vips: z.array(vip).min(1).max(64).describe('The virtual addresses.'),
     neighbors: z
-      .array(z.discriminatedUnion('role', [masters, upstream]))
+      .array(z.discriminatedUnion('role', [masters, upstream, internal]))
       .min(1)
       .max(256)
       .describe('BGP neighbours.'),

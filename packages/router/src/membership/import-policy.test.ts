@@ -8,7 +8,12 @@ import {
   pathAttributes,
 } from '@bgp-lb/protocol';
 import { describe, expect, it } from 'vitest';
-import { masterImportPolicy, rejectionClass, upstreamImportPolicy } from './import-policy.ts';
+import {
+  internalImportPolicy,
+  masterImportPolicy,
+  rejectionClass,
+  upstreamImportPolicy,
+} from './import-policy.ts';
 
 const master: PathSource = {
   name: 'm1',
@@ -56,6 +61,15 @@ describe('the import policy for masters', () => {
 describe('the import policy for upstreams', () => {
   it('imports nothing, not even a VIP', () => {
     expect(verdict(upstreamImportPolicy, '10.100.0.1/32', '10.0.0.11')).toContain('nothing is imported');
+  });
+});
+
+describe('the import policy for routers of our AS', () => {
+  const internal = internalImportPolicy([parsePrefix('10.100.0.1/32')]);
+
+  it('takes VIPs with any next hop, and nothing else', () => {
+    expect(verdict(internal, '10.100.0.1/32', '10.0.0.12')).toBe('accepted');
+    expect(verdict(internal, '0.0.0.0/0', '10.0.0.11')).toBe('not a configured VIP: 0.0.0.0/0');
   });
 });
 

@@ -26,6 +26,15 @@ export function masterImportPolicy(vips: readonly Prefix[]): ImportPolicy {
   };
 }
 
+/** What is imported from another router of our AS: the configured VIPs. Its next hops are not its own, and make no member. */
+export function internalImportPolicy(vips: readonly Prefix[]): ImportPolicy {
+  const allowed = new Set(vips.map(prefixKey));
+  return (prefix, attributes) =>
+    allowed.has(prefixKey(prefix))
+      ? { accept: true, attributes }
+      : { accept: false, reason: `not a configured VIP: ${formatPrefix(prefix)}` };
+}
+
 /** What is imported from an upstream router: nothing (its import policy, RFC 8212 section 3). */
 export const upstreamImportPolicy: ImportPolicy = () => ({
   accept: false,

@@ -3,6 +3,7 @@ import {
   asn,
   ipv4Unicast,
   Origin,
+  type Path,
   parseIpAddress,
   parsePrefix,
   parseRouterId,
@@ -37,10 +38,13 @@ export function routerNeighbors(
   port: number,
   neighbors: readonly NeighborConfig[],
   observe: (event: PeerEvent) => void = () => undefined,
+  isUsable: (path: Path) => boolean = () => true,
 ): BgpNeighbors {
   return new BgpNeighbors({
     asn: asn(LOCAL_AS),
     routerId: parseRouterId('10.0.0.10'),
+    clusterId: parseRouterId('10.0.0.10'),
+    isUsable,
     neighbors,
     listen: { addresses: [ROUTER_ADDRESS], port },
     context: {
@@ -70,6 +74,7 @@ export const masters: NeighborConfig = {
   holdTime: 9000,
   maxSessions: 4,
   bfd: false,
+  addPath: true,
 };
 
 /** A master's side: a speaker of our AS that connects from its own address. */

@@ -191,6 +191,7 @@ class SpeakerDaemon implements RunningDaemon {
       gates: this.#life.gates,
       vips: this.#life.views(),
       peers: advertiser.peers(),
+      otherMasters: advertiser.otherMasters(),
       bfdState: (router) => bfd.state(router),
       bfdScheduling: bfd.scheduling,
       bfd: await bfd.status(),

@@ -43,6 +43,12 @@ describe('the status for people', () => {
     expect(statusTables({ ...answer, bfd: null })).toHaveLength(3);
   });
 
+  it('shows the other masters that the routers tell of', () => {
+    const other = { vip: '10.0.0.100/32', address: '10.0.0.12', routers: ['10.0.0.10'], asksForLess: true };
+    const shown = statusTables({ ...answer, otherMasters: [other] }).map((table) => formatTable(table));
+    expect(shown.at(-1)).toMatch(/10\.0\.0\.100\/32 +10\.0\.0\.12 +yes +10\.0\.0\.10/);
+  });
+
   it('bears an answer of another version', () => {
     for (const strange of [null, 'text', {}, { vips: 3, gates: [null] }]) {
       expect(() => statusTables(strange).map((table) => formatTable(table))).not.toThrow();

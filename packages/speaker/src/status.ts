@@ -8,6 +8,7 @@ import {
   type PeerStatus,
   schedulingText,
 } from '@bgp-lb/protocol/node';
+import type { OtherMaster } from './bgp/other-masters.ts';
 import type { BootstrapStatus } from './bootstrap/bootstrap-watch.ts';
 import type { SpeakerConfig } from './config/speaker-config.ts';
 import type { DatedGate } from './gate-history.ts';
@@ -31,6 +32,8 @@ export interface SpeakerStatus {
     readonly advertisement: Advertisement;
   }[];
   readonly gates: readonly DatedGate[];
+  /** The other masters in the pools, as the routers reflect them. */
+  readonly otherMasters: readonly OtherMaster[];
   readonly routers: readonly (Omit<PeerStatus, 'name' | 'state'> & {
     readonly session: PeerStatus['state'];
     /** The session is protected by a TCP-MD5 password. */
@@ -76,6 +79,7 @@ export interface StatusSource {
   readonly gates: readonly DatedGate[];
   readonly vips: readonly VipView[];
   readonly peers: readonly Peer[];
+  readonly otherMasters: readonly OtherMaster[];
   readonly kernel: SpeakerStatus['kernel'];
   readonly bfdState: (router: string) => BfdState | 'off';
   readonly bfdScheduling: BfdScheduling | undefined;
@@ -100,6 +104,7 @@ export function speakerStatus(source: StatusSource): SpeakerStatus {
       advertisement,
     })),
     gates: source.gates,
+    otherMasters: source.otherMasters,
     routers: peers.map((peer) => {
       const { name, state, ...rest } = peer.status();
       const password = config.routers.some(
@@ -155,6 +160,19 @@ export function statusTables(answer: unknown): readonly Table[] {
       'last error': lastError,
     }),
     ...bfdTables(fieldOf(answer, 'bfd')),
+    ...otherMasterTables(answer),
+  ];
+}
+
+function otherMasterTables(answer: unknown): readonly Table[] {
+  const others = fieldOf(answer, 'otherMasters');
+  if (!Array.isArray(others) || others.length === 0) return [];
+  return [
+    table(answer, 'otherMasters', ['vip', 'other master', 'asks for less', 'routers'], {
+      'other master': (one) => fieldOf(one, 'address'),
+      'asks for less': (one) => fieldOf(one, 'asksForLess'),
+      routers: (one) => String(fieldOf(one, 'routers')),
+    }),
   ];
 }
 

@@ -13,6 +13,7 @@ import { BgpSpeaker, type Clock, type Peer, type Sockets, type SpeakerHandlers }
 import type { RouterConfig, SpeakerConfig } from '../config/speaker-config.ts';
 import type { Advertisement } from '../lifecycle/vip-state.ts';
 import { advertisementAttributes } from './attributes.ts';
+import { type OtherMaster, otherMasters, otherMastersPolicy } from './other-masters.ts';
 
 /** Seconds that the routers are asked to wait for a restarted speaker (RFC 4724). */
 const RESTART_TIME = 60;
@@ -20,7 +21,7 @@ const RESTART_TIME = 60;
 /** Seconds between attempts to connect at most: a router that boots last is found within that time. */
 const CONNECT_RETRY = 5;
 
-/** A speaker keeps no route; more than this from one router is a mistake that ends the session. */
+/** A router tells of each other master once; more than this from one router is a mistake that ends the session. */
 const MAX_PATHS = 10_000;
 
 export interface AdvertiserOptions {
@@ -35,7 +36,7 @@ export interface AdvertiserOptions {
   readonly sockets: Sockets;
   readonly clock?: Clock;
   readonly handlers: Pick<SpeakerHandlers, 'established' | 'down' | 'event'> & {
-    /** Routes came in. None is used. */
+    /** Routes came in that are no VIP of ours. */
     readonly ignored?: (router: string, count: number) => void;
   };
 }
@@ -60,7 +61,7 @@ export class Advertiser {
         this.#push(peer);
         established?.(peer, negotiated);
       },
-      routes: (peer, change) => ignored?.(peer.address, change.announced.length + change.rejected.length),
+      routes: (peer, change) => ignored?.(peer.address, change.rejected.length),
       ...(down === undefined ? {} : { down }),
       ...(event === undefined ? {} : { event }),
     };
@@ -87,6 +88,13 @@ export class Advertiser {
   /** The sessions, in the order of the configuration. */
   peers(): readonly Peer[] {
     return this.#peers.map(({ peer }) => peer);
+  }
+
+  /** The other masters that the routers forward to, as they reflect them. */
+  otherMasters(): readonly OtherMaster[] {
+    const received = this.peers().map((peer) => ({ router: peer.address, paths: peer.paths() }));
+    const own = this.peers().flatMap((peer) => sessionAddress(peer) ?? []);
+    return otherMasters(received, own);
   }
 
   /** Ends the session with a router that is dead by BFD: Cease/BFD Down (RFC 9384). It is looked for again as always. */
@@ -137,7 +145,12 @@ export class Advertiser {
       connectRetryTime: CONNECT_RETRY,
       gracefulRestart: { restartTime: RESTART_TIME, families, restarting: this.#options.isRestarting },
       maxPaths: MAX_PATHS,
-      importPolicy: () => ({ accept: false, reason: 'a speaker takes no routes' }),
+      addPathReceive: families,
+      importPolicy: otherMastersPolicy(
+        this.#options.config.vips.map(({ address }) =>
+          parsePrefix(`${address}/${familyOf(address).maxPrefixLength}`),
+        ),
+      ),
       socket: {
         userTimeout: router.holdTime,
         ...(password === undefined ? {} : { password }),

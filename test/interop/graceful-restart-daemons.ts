@@ -1,9 +1,8 @@
 /** FRR and BIRD as neighbours that restart, or help us to restart (RFC 4724), on a host of the lab. */
-import { writeFileSync } from 'node:fs';
 import { localAsn } from '../../scripts/lab/addresses.ts';
 import { Frr } from '../../scripts/lab/frr.ts';
 import type { Host } from '../../scripts/lab/host.ts';
-import type { HostProcess } from '../../scripts/lab/host-process.ts';
+import { Bird } from './bird.ts';
 
 /** How a neighbour is started. */
 export interface NeighbourSettings {
@@ -71,24 +70,20 @@ export class FrrNeighbour implements Neighbour {
 /** BIRD, which is one process. It keeps what its last life left in the kernel when it is started with `-R`. */
 export class BirdNeighbour implements Neighbour {
   readonly #host: Host;
-  #process: HostProcess | undefined;
+  readonly #bird: Bird;
 
   constructor(host: Host) {
     this.#host = host;
+    this.#bird = new Bird(host);
   }
 
   async start({ remote, prefixes, isRestarting, isForwarding }: NeighbourSettings): Promise<void> {
-    const { address } = this.#host;
-    writeFileSync(
-      this.#host.path('etc/bird.conf'),
-      `router id ${address};
-graceful restart wait 10;
-protocol device {}
+    const config = `graceful restart wait 10;
 protocol direct { ipv4; interface "eth*"; }
 protocol kernel { graceful restart; ipv4 { import none; export where source = RTS_BGP; }; }
 protocol static { ipv4; ${prefixes.map((prefix) => `route ${prefix} blackhole;`).join(' ')} }
 protocol bgp lb {
-  local ${address} as ${localAsn};
+  local ${this.#host.address} as ${localAsn};
   neighbor ${remote} as ${localAsn};
   direct;
   hold time 9;
@@ -97,36 +92,19 @@ protocol bgp lb {
   error wait time 1, 1;
   graceful restart on;
   ipv4 { import all; export where source = RTS_STATIC; next hop self; };
-}
-`,
-    );
-    const recovery = isRestarting && isForwarding ? ['-R'] : [];
-    this.#process = this.#host.spawn('bird', [
-      ...['bird', '-f', ...recovery, '-c', this.#host.path('etc/bird.conf')],
-      ...['-s', this.#control],
-    ]);
-    await this.#process.ready(async () =>
-      (await this.#tryBirdc('show', 'status')).includes('up and running'),
-    );
+}`;
+    await this.#bird.start([config], isRestarting && isForwarding ? ['-R'] : []);
   }
 
-  async kill(): Promise<void> {
-    await this.#process?.kill();
+  kill(): Promise<void> {
+    return this.#bird.kill();
   }
 
   async received(): Promise<string[]> {
-    const text = await this.#tryBirdc('show', 'route', 'protocol', 'lb');
+    const text = await this.#bird.birdc('show', 'route', 'protocol', 'lb');
     return text
       .split('\n')
       .flatMap((line) => /^(\d\S+\/\d+)/.exec(line)?.[1] ?? [])
       .sort();
-  }
-
-  get #control(): string {
-    return this.#host.path('run/bird.ctl');
-  }
-
-  #tryBirdc(...command: string[]): Promise<string> {
-    return this.#host.exec(['birdc', '-s', this.#control, ...command]).catch(() => '');
   }
 }

@@ -30,6 +30,7 @@ export interface RoutesView {
     readonly localPref: number | null;
     readonly communities: readonly string[];
     readonly largeCommunities: readonly string[];
+    readonly selection: string;
   }[];
   readonly rejected: readonly {
     readonly neighbor: string;
@@ -40,6 +41,7 @@ export interface RoutesView {
     readonly prefix: string;
     readonly neighbor: string;
     readonly nextHop: string;
+    readonly pathId: number | null;
   }[];
 }
 

@@ -48,7 +48,7 @@ class World {
         addPathSend: [],
         addPathReceive: [],
         extendedMessage: false,
-    enhancedRouteRefresh: false,
+        enhancedRouteRefresh: false,
         gracefulRestart: undefined,
       });
     this.#opens = [open(0), open(1)];

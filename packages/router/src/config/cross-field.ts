@@ -12,6 +12,7 @@ export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault
     ...familyFaults(config),
     ...asFaults(config),
     ...bfdFaults(config),
+    ...passwordFaults(config),
     ...dataPlaneFaults(config),
   ];
 }
@@ -159,6 +160,35 @@ function asFaults({ asn, neighbors }: RouterConfig): CrossFieldFault[] {
         ]
       : [],
   );
+}
+
+/** The kernel looks a TCP-MD5 key up by prefix: who is inside a range with a password and has none is never heard. */
+function passwordFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
+  return neighbors.flatMap((neighbor, i) => {
+    const { address, passwordFile } = neighbor;
+    const isWaitedFor = neighbor.role === 'master' || neighbor.passive;
+    if (address === undefined || passwordFile !== undefined || !isWaitedFor) {
+      return [];
+    }
+    const around = neighbors.find((other) => {
+      const range = rangeOf(other);
+      return (
+        other.passwordFile !== undefined &&
+        range !== undefined &&
+        prefixContains(parsePrefix(range), parseIpAddress(address))
+      );
+    });
+    return around === undefined
+      ? []
+      : [
+          {
+            path: ['neighbors', i, 'address'],
+            message: `lies in the range of ${around.name}, which has a password: what it sends without one is dropped`,
+            value: address,
+            allowed: 'a passwordFile of its own, or passive: false where we can connect to it',
+          },
+        ];
+  });
 }
 
 function bfdFaults({ neighbors }: RouterConfig): CrossFieldFault[] {

@@ -83,6 +83,11 @@ describe('the configuration', () => {
       'is not our own AS',
     ],
     [
+      'a neighbour without a password inside a range that has one',
+      `${head}${vips}neighbors:\n  - { name: m, role: master, range: 10.0.0.0/24, asn: 64512, passwordFile: /etc/pw }\n  - { name: lb2, role: internal, address: 10.0.0.9, asn: 64512, passive: true }\n`,
+      'lies in the range of m, which has a password',
+    ],
+    [
       'masters with range and address',
       `${head}${vips}neighbors:\n  - { name: m, role: master, range: 10.0.0.0/24, address: 10.0.0.11, asn: 64512 }\n`,
       'has both range and address',

@@ -1,0 +1,38 @@
+/** BIRD on a host of the lab. */
+import { writeFileSync } from 'node:fs';
+import type { Host } from '../../scripts/lab/host.ts';
+import type { HostProcess } from '../../scripts/lab/host-process.ts';
+
+/** One BIRD. */
+export class Bird {
+  readonly #host: Host;
+  #process: HostProcess | undefined;
+
+  constructor(host: Host) {
+    this.#host = host;
+  }
+
+  /** Starts it with these lines as bird.conf after what every BIRD of ours has; resolves when it takes commands. */
+  async start(config: readonly string[], more: readonly string[] = []): Promise<void> {
+    const file = this.#host.path('etc/bird.conf');
+    writeFileSync(
+      file,
+      `${[`router id ${this.#host.address};`, 'protocol device {}', ...config].join('\n')}\n`,
+    );
+    this.#process = this.#host.spawn('bird', ['bird', '-f', ...more, '-c', file, '-s', this.#control]);
+    await this.#process.ready(async () => (await this.birdc('show', 'status')).includes('up and running'));
+  }
+
+  async kill(): Promise<void> {
+    await this.#process?.kill();
+  }
+
+  /** What a command prints; empty while there is no BIRD. */
+  birdc(...command: string[]): Promise<string> {
+    return this.#host.exec(['birdc', '-s', this.#control, ...command]).catch(() => '');
+  }
+
+  get #control(): string {
+    return this.#host.path('run/bird.ctl');
+  }
+}

@@ -14,6 +14,12 @@ export interface LocalOffer {
   readonly families: readonly Family[];
   readonly addPathSend: readonly Family[];
   readonly addPathReceive: readonly Family[];
+  /** Name the families (RFC 4760 section 8). Default true; without it a peer takes IPv4 unicast for granted, and nothing else. */
+  readonly multiprotocol?: boolean;
+  /** Take requests for all routes (RFC 2918 section 2). Default true. */
+  readonly routeRefresh?: boolean;
+  /** AS numbers of four octets (RFC 6793 section 3). Default true. */
+  readonly fourOctetAs?: boolean;
   /** Messages of up to 65535 octets (RFC 8654). */
   readonly extendedMessage: boolean;
   /** Mark the beginning and the end of a route refresh (RFC 7313). */
@@ -38,12 +44,15 @@ export function localOpen(offer: LocalOffer): OpenMessage {
 }
 
 function capabilitiesOf(offer: LocalOffer): readonly Capability[] {
-  const capabilities: Capability[] = offer.families.map(({ afi, safi }) => ({
-    name: 'multiprotocol',
-    afi,
-    safi,
-  }));
-  capabilities.push({ name: 'route-refresh' }, { name: 'four-octet-as', asn: offer.asn });
+  const { multiprotocol = true, routeRefresh = true, fourOctetAs = true } = offer;
+  const capabilities: Capability[] = [];
+  if (multiprotocol) {
+    capabilities.push(
+      ...offer.families.map(({ afi, safi }) => ({ name: 'multiprotocol', afi, safi }) as const),
+    );
+  }
+  if (routeRefresh) capabilities.push({ name: 'route-refresh' });
+  if (fourOctetAs) capabilities.push({ name: 'four-octet-as', asn: offer.asn });
   if (offer.enhancedRouteRefresh) capabilities.push({ name: 'enhanced-route-refresh' });
   if (offer.extendedMessage) capabilities.push({ name: 'extended-message' });
   const addPath = offer.families.flatMap((family) => {

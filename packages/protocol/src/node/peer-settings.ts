@@ -27,6 +27,13 @@ export interface PeerSettings {
   readonly sendHoldTime?: number;
   readonly addPathSend?: readonly Family[];
   readonly addPathReceive?: readonly Family[];
+  // Each optional capability has a switch: there are peers that end the session at one that they do not know.
+  /** Name the families in the OPEN (RFC 4760 section 8). Default true; false is for IPv4 unicast alone. */
+  readonly multiprotocol?: boolean;
+  /** Offer to send all routes again on request (RFC 2918). Default true. */
+  readonly routeRefresh?: boolean;
+  /** Offer AS numbers of four octets (RFC 6793). Default true. Without it an AS of ours that needs them is AS_TRANS to the peer. */
+  readonly fourOctetAs?: boolean;
   /** Offer messages of up to 65535 octets (RFC 8654). Default true. */
   readonly extendedMessage?: boolean;
   /** Offer to mark the beginning and the end of a route refresh (RFC 7313). Default true. */
@@ -77,6 +84,9 @@ export interface ResolvedSettings {
   readonly sendHoldTime: number;
   readonly addPathSend: readonly Family[];
   readonly addPathReceive: readonly Family[];
+  readonly multiprotocol: boolean;
+  readonly routeRefresh: boolean;
+  readonly fourOctetAs: boolean;
   readonly extendedMessage: boolean;
   readonly enhancedRouteRefresh: boolean;
   readonly gracefulRestart: GracefulRestartSettings | undefined;
@@ -101,6 +111,9 @@ export function resolveSettings(name: string, settings: PeerSettings): ResolvedS
     sendHoldTime: settings.sendHoldTime ?? 480,
     addPathSend: settings.addPathSend ?? [],
     addPathReceive: settings.addPathReceive ?? [],
+    multiprotocol: settings.multiprotocol ?? true,
+    routeRefresh: settings.routeRefresh ?? true,
+    fourOctetAs: settings.fourOctetAs ?? true,
     extendedMessage: settings.extendedMessage ?? true,
     enhancedRouteRefresh: settings.enhancedRouteRefresh ?? true,
     gracefulRestart: settings.gracefulRestart,
@@ -126,6 +139,10 @@ function check(name: string, settings: ResolvedSettings): void {
   if (!(staleTime >= 0)) fail('staleTime', staleTime, '0 or more seconds');
   if (maxPaths !== undefined && !(maxPaths >= 0)) fail('maxPaths', maxPaths, '0 or more');
   if (families.length === 0) fail('families', 'none', 'at least one address family');
+  if (!settings.multiprotocol && families.some((family) => family !== ipv4Unicast)) {
+    const names = families.map(({ name: family }) => family).join(', ');
+    fail('multiprotocol', `false with ${names}`, `true, or ${ipv4Unicast.name} alone`);
+  }
   if (remoteAsn !== 'external' && remoteAsn.length === 0) fail('remoteAsn', 'none', 'at least one AS number');
   const restartTime = gracefulRestart?.restartTime ?? 0;
   // Twelve bits (RFC 4724 section 3).
@@ -141,13 +158,16 @@ export function offerOf(
   restarting: boolean,
 ): LocalOffer {
   const { holdTime, families, addPathSend, addPathReceive, extendedMessage, enhancedRouteRefresh } = settings;
-  const { gracefulRestart } = settings;
+  const { multiprotocol, routeRefresh, fourOctetAs, gracefulRestart } = settings;
   return {
     ...local,
     holdTime,
     families,
     addPathSend,
     addPathReceive,
+    multiprotocol,
+    routeRefresh,
+    fourOctetAs,
     extendedMessage,
     enhancedRouteRefresh,
     gracefulRestart: gracefulRestart && {

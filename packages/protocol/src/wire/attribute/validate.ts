@@ -1,3 +1,4 @@
+import { AS_TRANS, isTwoOctetAsn } from '../../types/asn.ts';
 import type { IpAddress } from '../../types/ip-address.ts';
 import { formatIpAddress } from '../../types/ip-address.ts';
 import type { CodecContext } from '../message.ts';
@@ -68,6 +69,8 @@ function checkFirstAs({ values }: DecodedAttributes, context: CodecContext, faul
   if (context.isInternal || context.enforceFirstAs === false || values.asPath === undefined) return;
   const first = values.asPath[0]?.asns[0];
   if (first === context.peerAsn) return;
+  // A peer that says no more than AS_TRANS has an AS of four octets, which AS4_PATH shows (RFC 6793 section 4.2.2).
+  if (context.peerAsn === AS_TRANS && first !== undefined && !isTwoOctetAsn(first)) return;
   const reason = `AS_PATH begins with ${first ?? 'nothing'}: expected the peer's AS ${context.peerAsn}`;
   faults.report(
     asPath.code,

@@ -47,6 +47,12 @@ export interface Verdict {
 const MISSING_READS = 3;
 
 /**
+ * Milliseconds by which the time of a restored file may differ from the original's: archives round it, some to two seconds.
+ * From one kubeadm to the next on a machine it takes longer.
+ */
+const TIME_STEP = 2_000;
+
+/**
  * Judges the bootstrap of this machine: keeps, voids or makes the latch. Pure.
  *
  * The proof is kubeadm's exit status, told by a marker; the latch keeps it for the life of this control plane member and
@@ -94,7 +100,7 @@ function flawOf(latch: Latch, seen: Observation): string | undefined {
  * all of them when the tool runs everywhere. An older time is that of a file restored from a backup.
  */
 function isMadeAnew({ caFile, caModifiedAt }: Latch, ca: CaPresent): boolean {
-  if (ca.modifiedAt <= caModifiedAt) return false;
+  if (ca.modifiedAt - caModifiedAt <= TIME_STEP) return false;
   const isSameFile =
     caFile !== undefined &&
     caFile.bornAt > 0 &&

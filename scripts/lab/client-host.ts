@@ -1,12 +1,10 @@
 /** The client machine: long connections and new requests to the VIP, counted by what became of them. */
-import { createInterface } from 'node:readline';
 import { vipAddress } from './addresses.ts';
+import { ClientCalls } from './client-calls.ts';
 import type {
   CheckResult,
-  ClientCall,
   ClientCommandName,
   ClientCommands,
-  ClientReply,
   ClientTarget,
   LoopReport,
   OpenArguments,
@@ -18,11 +16,6 @@ import type { HostProcess } from './host-process.ts';
 import type { Switch } from './switch.ts';
 
 const program = new URL('./client/main.ts', import.meta.url).pathname;
-
-interface PendingCall {
-  resolve(result: unknown): void;
-  reject(error: Error): void;
-}
 
 /** Whom the client asks, where that is not the VIP. */
 export type TargetOptions = Partial<ClientTarget>;
@@ -40,9 +33,8 @@ export interface ClientDefaults {
 /** The client. All times in milliseconds. */
 export class ClientHost extends Host {
   readonly #defaults: ClientDefaults;
-  readonly #pending = new Map<number, PendingCall>();
   #process: HostProcess | undefined;
-  #lastId = 0;
+  #calls: ClientCalls | undefined;
 
   constructor(plan: HostPlan, labSwitch: Switch, defaults: ClientDefaults) {
     super(plan, labSwitch);
@@ -103,7 +95,7 @@ export class ClientHost extends Host {
 
   /** Ends the client program and with it all its connections. */
   async stop(): Promise<void> {
-    this.#process?.pipes.input.end();
+    this.#calls?.end();
     await this.#process?.exited;
   }
 
@@ -116,36 +108,18 @@ export class ClientHost extends Host {
     command: N,
     options: ClientCommands[N]['arguments'],
   ): Promise<ClientCommands[N]['result']> {
-    const client = this.#running();
-    this.#lastId += 1;
-    const call: ClientCall = { id: this.#lastId, command, arguments: options };
-    return new Promise<ClientCommands[N]['result']>((resolve, reject) => {
-      this.#pending.set(call.id, {
-        // The program's results are typed by the same table.
-        resolve: (result) => resolve(result as ClientCommands[N]['result']),
-        reject,
-      });
-      client.pipes.input.write(`${JSON.stringify(call)}\n`);
-    });
+    return this.#running().call(command, options);
   }
 
-  #running(): HostProcess {
-    if (this.#process?.isRunning) return this.#process;
+  #running(): ClientCalls {
+    if (this.#process?.isRunning && this.#calls !== undefined) return this.#calls;
     const client = this.spawn('client', [process.execPath, program], { hasPipes: true });
+    const calls = new ClientCalls(client.pipes.input, client.pipes.output);
     this.#process = client;
-    client.pipes.input.on('error', () => undefined); // its end is reported below
-    createInterface({ input: client.pipes.output }).on('line', (line) => {
-      const { id, result, error } = JSON.parse(line) as ClientReply;
-      const pending = this.#pending.get(id);
-      this.#pending.delete(id);
-      if (error === undefined) pending?.resolve(result);
-      else pending?.reject(new Error(`client: ${error}`));
-    });
+    this.#calls = calls;
     void client.exited.then((exit) => {
-      const error = new Error(`the client ended with ${JSON.stringify(exit)}\n${client.tail()}`);
-      for (const { reject } of this.#pending.values()) reject(error);
-      this.#pending.clear();
+      calls.ended(new Error(`the client ended with ${JSON.stringify(exit)}\n${client.tail()}`));
     });
-    return client;
+    return calls;
   }
 }

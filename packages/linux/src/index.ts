@@ -1,4 +1,5 @@
 /** What Node lacks on Linux: TCP and UDP socket options, scheduling, rtnetlink, sysctl and nftables. */
+export { type AskedLink, addressOwners } from './address-owner.ts';
 export { SystemCallError } from './errno.ts';
 export type { AddressKey, AddressSetting, InterfaceAddress } from './interface-address.ts';
 export { AddressFlag } from './interface-address.ts';
@@ -43,7 +44,7 @@ export { raiseCallingThread } from './scheduling.ts';
 export type { Scope } from './scope.ts';
 export type { LocalEndpoint, TcpConnection, TcpConnectionState } from './sock-diag.ts';
 export { SockDiag } from './sock-diag.ts';
-export { limitArenas } from './syscalls.ts';
+export { isClockSynchronized, limitArenas } from './syscalls.ts';
 export { readSysctl, SysctlError, writeSysctl } from './sysctl.ts';
 export type { TcpMd5Counters } from './tcp-md5-counters.ts';
 export { tcpMd5Counters } from './tcp-md5-counters.ts';

@@ -55,6 +55,12 @@ export class Nftables {
     }
   }
 
+  /** The chains of all tables, whosever they are. @throws NftablesError */
+  async chains(): Promise<NftObject[]> {
+    const objects = objectsIn(await this.#run(['-j', 'list', 'chains']));
+    return objects.map((entry) => entry['chain']).filter(isObject);
+  }
+
   /** Removes a table and all that is in it; nothing happens when there is none. @throws NftablesError */
   async deleteTable(family: NftFamily, name: string): Promise<void> {
     const table = { family, name };

@@ -2,7 +2,7 @@ import type { InterfaceAddress, RouteSocket } from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
 
 /** IFA_PROTO of the addresses that are ours (kernel 5.18 and later), the same number as the routes of bgp-lb have. */
-const ADDRESS_PROTOCOL = 84;
+export const ADDRESS_PROTOCOL = 84;
 
 /**
  * Seconds that a VIP stays on this host after the speaker has last renewed it: the time that routers keep a stale path,

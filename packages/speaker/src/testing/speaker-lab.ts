@@ -42,6 +42,11 @@ export class SpeakerLab {
     writeFileSync(this.path('password'), 'secret\n', { mode: 0o600 });
   }
 
+  /** The router's namespace. */
+  get peer(): NetworkNamespace {
+    return this.#router;
+  }
+
   path(name: string): string {
     return join(this.folder, name);
   }

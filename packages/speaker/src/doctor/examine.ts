@@ -1,0 +1,144 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { ControlClientError, controlRequest, HttpsProbe, readSecret } from '@bgp-lb/daemon';
+import { isClockSynchronized, Nftables, NftablesError, RouteSocket } from '@bgp-lb/linux';
+import type { SpeakerConfig } from '../config/speaker-config.ts';
+import { hostFacts, sourceTowards } from '../host-facts.ts';
+import { arpLinks } from '../kernel/host-links.ts';
+import type { SpeakerStatus } from '../status.ts';
+import { checkApiServer, checkCa, checkShutdownDelay } from './check-api-server.ts';
+import { checkAddresses, checkArp, checkClock, checkFirewall, checkOwners } from './check-host.ts';
+import { connectRouter, judgeRouter } from './check-router.ts';
+import { checkSpeaker } from './check-speaker.ts';
+import { type Finding, fault, good, warning } from './finding.ts';
+
+/** More than the speaker gives a probe: whether it is slow is a question for `explain`. Milliseconds. */
+const PROBE_TIME = 5_000;
+
+const API_SERVER_MANIFEST = '/etc/kubernetes/manifests/kube-apiserver.yaml';
+
+/** Looks at everything that the speaker depends on. @throws NetlinkError, SysctlError where the kernel cannot be asked at all */
+export async function examine(config: SpeakerConfig): Promise<readonly Finding[]> {
+  const routes = new RouteSocket();
+  try {
+    const status = await runningSpeaker(config);
+    return [
+      ...(await checkSpeaker(config, status)),
+      ...checkKernel(config, routes),
+      ...(await firewall(config)),
+      checkClock(isClockSynchronized(), new Date()),
+      ...(await apiServer(config, routes)),
+      checkShutdownDelay(API_SERVER_MANIFEST, textOf(API_SERVER_MANIFEST), config.drain.timeout),
+      ...(await routersOf(config, routes, status)),
+    ];
+  } finally {
+    routes.close();
+  }
+}
+
+function checkKernel({ vips }: SpeakerConfig, routes: RouteSocket): readonly Finding[] {
+  const links = routes.links();
+  const addresses = routes.addresses();
+  const speaking = arpLinks(links, addresses).filter(({ isUp }) => isUp);
+  return [
+    ...checkAddresses(vips, links, addresses),
+    ...checkOwners(vips, speaking),
+    ...checkArp(speaking, (index) => routes.linkIpv4Conf(index)),
+  ];
+}
+
+async function firewall({ vips, routers }: SpeakerConfig): Promise<readonly Finding[]> {
+  const ports = new Set(vips.map(({ machinePort }) => machinePort));
+  const needed = [
+    ...[...ports].map((port) => `TCP ${port} from clients`),
+    `established TCP from ${routers.map(({ address, port }) => `${address} port ${port}`).join(', ')}`,
+    ...(routers.some(({ bfd }) => bfd !== undefined) ? ['UDP 3784 and 4784 from the routers'] : []),
+  ];
+  try {
+    const chains = await new Nftables().chains();
+    const text = (value: unknown): string => (typeof value === 'string' ? value : '');
+    return checkFirewall(
+      chains.map((chain) => ({
+        family: text(chain['family']),
+        table: text(chain['table']),
+        name: text(chain['name']),
+        hook: text(chain['hook']),
+        policy: text(chain['policy']),
+      })),
+      needed,
+    );
+  } catch (error) {
+    if (!(error instanceof NftablesError)) throw error;
+    return [fault('firewall', 'nft', error.message, 'the speaker cannot work without nft')];
+  }
+}
+
+async function apiServer(config: SpeakerConfig, routes: RouteSocket): Promise<readonly Finding[]> {
+  const { caFile, serverName, path } = config.apiServer;
+  const ca = readable(caFile);
+  const findings = checkCa(caFile, ca, new Date());
+  let nodeAddress: string;
+  try {
+    ({ nodeAddress } = await hostFacts(config, routes, 1));
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return [
+      ...findings,
+      fault('node address', 'apiServer.address', text, 'set apiServer.address, or a route'),
+    ];
+  }
+  const port = config.vips[0]?.machinePort ?? 6443;
+  const probe = new HttpsProbe({
+    ...{ address: nodeAddress, port, serverName, path, timeoutMs: PROBE_TIME, keepAlive: false },
+    ...(ca instanceof Error ? {} : { ca: () => ca }),
+  });
+  return [...findings, ...checkApiServer(`${nodeAddress} port ${port}`, await probe.probe(), config)];
+}
+
+async function routersOf(
+  config: SpeakerConfig,
+  routes: RouteSocket,
+  status: SpeakerStatus | undefined,
+): Promise<readonly Finding[]> {
+  return Promise.all(
+    config.routers.map(async (router): Promise<Finding> => {
+      const session = status?.routers.find(({ address }) => address === router.address);
+      const check = `router ${router.address}`;
+      if (session?.session === 'Established') return good(check, router.address, 'BGP session Established');
+      const source = sourceTowards(routes, router.address);
+      const way = source === undefined ? '' : ` from ${source}`;
+      const password = router.passwordFile === undefined ? undefined : readSecret(router.passwordFile);
+      const finding = judgeRouter(router, await connectRouter(router, password, source), way);
+      const last = session?.lastDown?.text;
+      if (finding.level !== 'good' || session === undefined || last === undefined) return finding;
+      return warning(
+        check,
+        finding.place,
+        `TCP is connected, but BGP is ${session.session}: ${last}`,
+        'see what the router says of this neighbour: bgp-lb-router neighbors',
+      );
+    }),
+  );
+}
+
+/** The status of a speaker that runs here; undefined when none does. */
+async function runningSpeaker({ api }: SpeakerConfig): Promise<SpeakerStatus | undefined> {
+  try {
+    // The daemon is of the same release as this command.
+    return (await controlRequest(api.socket, 'GET', '/api/v1/status')) as SpeakerStatus;
+  } catch (error) {
+    if (error instanceof ControlClientError) return undefined;
+    throw error;
+  }
+}
+
+function textOf(path: string): string | undefined {
+  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+}
+
+function readable(path: string): string | Error {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}

@@ -1,5 +1,6 @@
 import {
   type Command,
+  type CommandLineOptions,
   checkConfigCommand,
   createLogger,
   render,
@@ -8,7 +9,9 @@ import {
   showCommand,
 } from '@bgp-lb/daemon';
 import { giveBackStartUpMemory } from '@bgp-lb/daemon/small-heap';
+import { cloudInitCommand } from './cloud-init/cloud-init-command.ts';
 import { loadSpeakerConfig } from './config/load-speaker-config.ts';
+import { doctorCommand } from './doctor/doctor-command.ts';
 import { explainCommand } from './explain/explain-command.ts';
 import { statusTables } from './status.ts';
 import { uninstallCommand } from './uninstall/uninstall-command.ts';
@@ -24,7 +27,7 @@ const STOP_GRACE = 15_000;
 
 const roles = ['init', 'join'] as const;
 
-function runCommand(program: URL): Command {
+function runCommand(program: URL | string): Command {
   return {
     syntax: 'run',
     describe: 'Run the speaker in the foreground',
@@ -102,7 +105,11 @@ const manifest: Command = {
  * Runs `bgp-lb-speaker`. Resolves to the exit code: 0 good, 1 failed, 2 usage or configuration error.
  * @param program what the thread of BFD runs
  */
-export function speakerCommandLine(program: URL, argv?: readonly string[]): Promise<number> {
+export function speakerCommandLine(
+  program: URL | string,
+  argv?: readonly string[],
+  output: Pick<CommandLineOptions, 'stdout' | 'stderr'> = {},
+): Promise<number> {
   return runCommandLine({
     name: 'bgp-lb-speaker',
     version: VERSION,
@@ -111,13 +118,16 @@ export function speakerCommandLine(program: URL, argv?: readonly string[]): Prom
       checkConfigCommand(loadSpeakerConfig),
       status,
       explainCommand,
+      doctorCommand,
       prepareCommand,
       waitCommand,
       manifest,
+      cloudInitCommand(IMAGE),
       uninstallCommand,
     ],
     configFile: CONFIG_FILE,
     socket: SOCKET,
     ...(argv === undefined ? {} : { argv }),
+    ...output,
   });
 }

@@ -7,7 +7,7 @@ import type { HostFacts } from './host-facts.ts';
 export interface SpeakerOptions {
   readonly config: SpeakerConfig;
   /** What the BFD thread runs. */
-  readonly program: URL;
+  readonly program: URL | string;
   readonly logger: Logger;
   /** Ends the process; used when a file mount has to be made anew. */
   readonly exit: (code: number) => void;

@@ -26,8 +26,11 @@ export interface BfdThreadHandlers {
 }
 
 export interface BfdThreadOptions {
-  /** The program's file, which calls `runBfdWorker` first of all when it finds itself with `BFD_WORKER`. */
-  readonly entry: URL;
+  /**
+   * The program's file, which calls `runBfdWorker` first of all when it finds itself with `BFD_WORKER`; or the text of a
+   * CommonJS program, for an executable that has no files.
+   */
+  readonly entry: URL | string;
   readonly handlers: BfdThreadHandlers;
   /** For the wait between restarts. `threadClock` by default. */
   readonly clock?: Clock;
@@ -157,7 +160,12 @@ export class BfdThread {
     // Whoever comes next starts it.
     if (this.#wanted.size === 0) return;
     const { entry, handlers } = this.#options;
-    const worker = new Worker(entry, { workerData: BFD_WORKER, name: 'bfd', resourceLimits: heapLimits });
+    const worker = new Worker(entry, {
+      eval: typeof entry === 'string',
+      workerData: BFD_WORKER,
+      name: 'bfd',
+      resourceLimits: heapLimits,
+    });
     worker.unref();
     const client = new BfdClient(worker, {
       ready: (scheduling) => handlers.started?.(scheduling),

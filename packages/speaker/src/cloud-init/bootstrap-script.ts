@@ -1,0 +1,137 @@
+/** Where a program or an image comes from: a URL, or a path on the machine; and what it must be. */
+export interface Delivery {
+  readonly source: string;
+  /** 64 hexadecimal digits. */
+  readonly sha256: string;
+}
+
+export interface BootstrapSettings {
+  readonly role: 'init' | 'join' | 'worker';
+  /** The speaker's single-file executable; undefined when it is on the machine already. */
+  readonly program: Delivery | undefined;
+  readonly image: string;
+  /** An archive that containerd imports; undefined when the kubelet pulls the image. */
+  readonly imageArchive: Delivery | undefined;
+  /** The first of `bootstrap.markers`. */
+  readonly marker: string;
+}
+
+/** Files on the machine. */
+export const machineFiles = {
+  program: '/usr/local/bin/bgp-lb-speaker',
+  speakerConfig: '/etc/bgp-lb/speaker.yaml',
+  routerConfig: '/etc/bgp-lb/router.yaml',
+  kubeadmConfig: '/etc/bgp-lb/kubeadm.yaml',
+  script: '/usr/local/lib/bgp-lb/bootstrap.sh',
+  bootstrapUnit: '/etc/systemd/system/bgp-lb-bootstrap.service',
+  routeUnit: '/etc/systemd/system/bgp-lb-vip-route.service',
+  routerUnit: '/etc/systemd/system/bgp-lb-router.service',
+  imageArchive: '/var/lib/bgp-lb/image.tar',
+  /** kubeadm has been started, or has succeeded: for the retry after a failure or a power cut. */
+  began: '/var/lib/bgp-lb/kubeadm-began',
+  done: '/var/lib/bgp-lb/kubeadm-done',
+} as const;
+
+const head = `#!/bin/sh
+# Written by bgp-lb-speaker cloud-init. bgp-lb-bootstrap.service runs it until it has succeeded once: also after a power cut.
+set -eu
+
+say() {
+  echo "bgp-lb: $*"
+}
+
+# fetch SOURCE TARGET SHA256: a URL or a file of this machine, put in place only when it is the right one.
+fetch() {
+  if [ -f "$2" ] && echo "$3  $2" | sha256sum --check --status; then return; fi
+  mkdir -p "$(dirname "$2")"
+  case $1 in
+    http://* | https://*) curl --fail --silent --show-error --location --retry 20 --retry-delay 5 --output "$2.new" "$1" ;;
+    *) cp "$1" "$2.new" ;;
+  esac
+  if ! echo "$3  $2.new" | sha256sum --check --status; then
+    rm -f "$2.new"
+    say "$1 does not have the SHA-256 $3"
+    exit 1
+  fi
+  chmod 755 "$2.new"
+  mv -f "$2.new" "$2"
+}
+`;
+
+/** What the machine does at its first boot, and again until kubeadm has succeeded. POSIX sh. */
+export function bootstrapScript(settings: BootstrapSettings): string {
+  const { role } = settings;
+  return [
+    head,
+    ...(role === 'worker' ? [] : deliveries(settings)),
+    `[ -e ${machineFiles.done} ] && exit 0\nmkdir -p ${dirnameOf(machineFiles.began)}\n`,
+    retry,
+    ...(role === 'worker' ? [] : speakerSteps(settings)),
+    kubeadm(settings),
+  ].join('\n');
+}
+
+/** Puts the router's program in place: an archive with `node`, `bgp-lb-router.mjs` and `node_modules/koffi`. POSIX sh. */
+export function routerScript({ source, sha256 }: Delivery): string {
+  return `${head}
+fetch ${quoted(source)} /opt/bgp-lb/program.tar.gz ${sha256}
+tar -xzf /opt/bgp-lb/program.tar.gz -C /opt/bgp-lb
+/opt/bgp-lb/node /opt/bgp-lb/bgp-lb-router.mjs check-config
+`;
+}
+
+function deliveries({ program, image, imageArchive }: BootstrapSettings): readonly string[] {
+  return [
+    ...(program === undefined
+      ? []
+      : [`fetch ${quoted(program.source)} ${machineFiles.program} ${program.sha256}\n`]),
+    ...(imageArchive === undefined
+      ? []
+      : [
+          `if ! ctr --namespace k8s.io images list --quiet | grep --quiet --line-regexp --fixed-strings ${quoted(image)}; then
+  fetch ${quoted(imageArchive.source)} ${machineFiles.imageArchive} ${imageArchive.sha256}
+  ctr --namespace k8s.io images import ${machineFiles.imageArchive}
+  rm -f ${machineFiles.imageArchive}
+fi
+`,
+        ]),
+  ];
+}
+
+const retry = `# What an attempt that did not come to its end left, kubeadm refuses.
+if [ -e ${machineFiles.began} ]; then
+  say 'kubeadm was started before and did not succeed: beginning anew'
+  kubeadm reset --force
+fi
+`;
+
+function speakerSteps({ role, image }: BootstrapSettings): readonly string[] {
+  const folder = '/etc/kubernetes/manifests';
+  return [
+    `${machineFiles.program} prepare --role ${role}
+${role === 'join' ? `${machineFiles.program} wait --timeout 24h\n` : ''}
+# The kubelet reads half-written files: the manifest comes by rename.
+mkdir -p ${folder}
+${machineFiles.program} manifest --image ${quoted(image)} >${folder}/.bgp-lb-speaker.yaml
+mv -f ${folder}/.bgp-lb-speaker.yaml ${folder}/bgp-lb-speaker.yaml
+`,
+  ];
+}
+
+/** The exit status of kubeadm is the proof of bootstrap: the marker follows it and nothing else. */
+function kubeadm({ role, marker }: BootstrapSettings): string {
+  const command = role === 'init' ? 'init --upload-certs' : 'join';
+  return `touch ${machineFiles.began}
+kubeadm ${command} --config ${machineFiles.kubeadmConfig}
+${role === 'worker' ? '' : `mkdir -p ${quoted(dirnameOf(marker))}\ntouch ${quoted(marker)}\n`}touch ${machineFiles.done}
+`;
+}
+
+function dirnameOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
+/** A word for the shell. */
+function quoted(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}

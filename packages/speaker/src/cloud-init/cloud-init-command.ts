@@ -1,0 +1,183 @@
+import { readFileSync } from 'node:fs';
+import { type Command, type CommandContext, publicKeyHashes, readSecret, UsageError } from '@bgp-lb/daemon';
+import { parse } from 'yaml';
+import { loadSpeakerConfig } from '../config/load-speaker-config.ts';
+import type { SpeakerConfig } from '../config/speaker-config.ts';
+import { type BootstrapSettings, type Delivery, routerScript } from './bootstrap-script.ts';
+import { cloudConfig, type UserData } from './cloud-config.ts';
+import type { KubeadmSettings } from './kubeadm-config.ts';
+import { loadBalancerUserData, masterUserData, type NodeSettings, workerUserData } from './user-data.ts';
+
+const machines = ['lb', 'init', 'join', 'worker'] as const;
+type Machine = (typeof machines)[number];
+
+const text = (describe: string) => ({ type: 'string', requiresArg: true, describe }) as const;
+
+/** `cloud-init lb|init|join|worker`: prints user-data. @param defaultImage the speaker's image */
+export function cloudInitCommand(defaultImage: string): Command {
+  return {
+    syntax: 'cloud-init <machine>',
+    describe: 'Print the user-data by which a machine sets itself up: lb, init, join or worker',
+    takesConfig: true,
+    positionals: { machine: { choices: machines, describe: 'what the machine becomes' } },
+    options: {
+      image: { ...text("the speaker's container image"), default: defaultImage },
+      'image-archive': text(
+        'masters: archive of the image that containerd imports, URL or path on the machine',
+      ),
+      'image-sha256': text('SHA-256 of the archive'),
+      program: text(
+        'masters: the single-file executable; lb: archive (tar.gz) for /opt/bgp-lb. URL or path on the machine',
+      ),
+      'program-sha256': text('SHA-256 of the program'),
+      'bgp-password-file': text('file here with the password of the configured passwordFile'),
+      'token-file': text('file here with the bootstrap token (kubeadm token generate)'),
+      'certificate-key-file': text(
+        'masters: file here with the certificate key (kubeadm certs certificate-key)',
+      ),
+      'ca-cert': text(
+        "file here with the cluster's CA certificate, so that joiners can check whom they join",
+      ),
+      'ca-key': text('init: file here with the key of --ca-cert, for a CA that is made beforehand'),
+      'kubernetes-version': text('init: for kubeadm, as in v1.36.0'),
+      'pod-subnet': text('init: for kubeadm'),
+      'service-subnet': text('init: for kubeadm'),
+      'router-config': text('lb: the router.yaml to put on the machine'),
+    },
+    run(context) {
+      const machine = machines.find((one) => one === context.args['machine']);
+      if (machine === undefined) throw new UsageError(`which machine? allowed: ${machines.join(', ')}`);
+      context.write(
+        cloudConfig(machine === 'lb' ? loadBalancer(context) : node(context, machine, defaultImage)),
+      );
+      return 0;
+    },
+  };
+}
+
+function node(context: CommandContext, machine: Exclude<Machine, 'lb'>, defaultImage: string): UserData {
+  const config = loadSpeakerConfig(context);
+  const document: unknown = parse(readFileSync(context.configFile, 'utf8'));
+  const isMaster = machine !== 'worker';
+  const settings: NodeSettings = {
+    config,
+    document: typeof document === 'object' && document !== null ? { ...document } : {},
+    bootstrap: bootstrapSettings(context, config, machine, defaultImage),
+    kubeadm: kubeadmSettings(context, isMaster),
+    password: passwordFor(
+      context,
+      config.routers.some(({ passwordFile }) => passwordFile !== undefined) && isMaster,
+    ),
+    authority: authorityOf(context, machine),
+  };
+  return isMaster ? masterUserData(settings) : workerUserData(settings);
+}
+
+function bootstrapSettings(
+  context: CommandContext,
+  { bootstrap }: SpeakerConfig,
+  role: BootstrapSettings['role'],
+  defaultImage: string,
+): BootstrapSettings {
+  return {
+    role,
+    image: argument(context, 'image') ?? defaultImage,
+    program: delivery(context, 'program', 'program-sha256'),
+    imageArchive: delivery(context, 'image-archive', 'image-sha256'),
+    marker: bootstrap.markers[0] ?? '',
+  };
+}
+
+function kubeadmSettings(context: CommandContext, isMaster: boolean): KubeadmSettings {
+  const certificate = argument(context, 'ca-cert');
+  if (certificate === undefined) {
+    context.say(
+      'NOTE: without --ca-cert joiners cannot check whom they join: whoever knows the token can answer for the cluster',
+    );
+  }
+  return {
+    token: secretLike(context, 'token-file', /^[a-z0-9]{6}\.[a-z0-9]{16}$/, 'abcdef.0123456789abcdef'),
+    certificateKey: isMaster
+      ? secretLike(context, 'certificate-key-file', /^[0-9a-f]{64}$/, '64 hexadecimal digits')
+      : undefined,
+    caCertHash:
+      certificate === undefined
+        ? undefined
+        : `sha256:${publicKeyHashes(readFileSync(certificate, 'utf8'))[0] ?? ''}`,
+    kubernetesVersion: argument(context, 'kubernetes-version'),
+    podSubnet: argument(context, 'pod-subnet'),
+    serviceSubnet: argument(context, 'service-subnet'),
+  };
+}
+
+function authorityOf(context: CommandContext, machine: Machine): NodeSettings['authority'] {
+  const key = argument(context, 'ca-key');
+  if (key === undefined) return undefined;
+  const certificate = argument(context, 'ca-cert');
+  if (machine !== 'init' || certificate === undefined) {
+    throw new UsageError('--ca-key is for the machine init, with --ca-cert');
+  }
+  return { certificate: readFileSync(certificate, 'utf8'), key: readFileSync(key, 'utf8') };
+}
+
+function loadBalancer(context: CommandContext): UserData {
+  const path = argument(context, 'router-config');
+  if (path === undefined) throw new UsageError('the machine lb needs --router-config');
+  const program = delivery(context, 'program', 'program-sha256');
+  if (program === undefined) throw new UsageError('the machine lb needs --program and --program-sha256');
+  const routerConfig = readFileSync(path, 'utf8');
+  const passwordFiles = passwordFilesIn(parse(routerConfig));
+  return loadBalancerUserData({
+    routerConfig,
+    passwordFiles,
+    password: passwordFor(context, passwordFiles.length > 0),
+    script: routerScript(program),
+  });
+}
+
+/** The `passwordFile`s of a router's neighbours, without repetition. */
+function passwordFilesIn(document: unknown): readonly string[] {
+  const neighbors: unknown =
+    typeof document === 'object' && document !== null ? Reflect.get(document, 'neighbors') : undefined;
+  const files = (Array.isArray(neighbors) ? neighbors : []).flatMap((neighbor: unknown) => {
+    const file: unknown =
+      typeof neighbor === 'object' && neighbor !== null ? Reflect.get(neighbor, 'passwordFile') : undefined;
+    return typeof file === 'string' ? [file] : [];
+  });
+  return [...new Set(files)];
+}
+
+function passwordFor(context: CommandContext, isNeeded: boolean): string | undefined {
+  const path = argument(context, 'bgp-password-file');
+  if (path !== undefined) return readSecret(path);
+  if (isNeeded) throw new UsageError('the configuration names a passwordFile: --bgp-password-file is needed');
+  return undefined;
+}
+
+function delivery(context: CommandContext, name: string, hashName: string): Delivery | undefined {
+  const source = argument(context, name);
+  const sha256 = argument(context, hashName);
+  if (source === undefined && sha256 === undefined) return undefined;
+  if (source === undefined || sha256 === undefined) {
+    throw new UsageError(`--${name} and --${hashName} belong together`);
+  }
+  if (!/^[0-9a-f]{64}$/.test(sha256)) {
+    throw new UsageError(`--${hashName} ${sha256} is not a SHA-256; allowed: 64 hexadecimal digits`);
+  }
+  return { source, sha256 };
+}
+
+function secretLike(context: CommandContext, name: string, pattern: RegExp, allowed: string): string {
+  const path = argument(context, name);
+  if (path === undefined) throw new UsageError(`--${name} is needed`);
+  const secret = readSecret(path);
+  if (!pattern.test(secret))
+    throw new UsageError(`--${name} ${path} holds something else; allowed: ${allowed}`);
+  return secret;
+}
+
+function argument({ args }: CommandContext, name: string): string | undefined {
+  const value = args[name];
+  if (Array.isArray(value)) throw new UsageError(`--${name} is given more than once`);
+  return value === undefined ? undefined : String(value);
+}

@@ -1,0 +1,189 @@
+import { execFileSync } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import * as z from 'zod';
+import { CloudInitRun, contentOf } from '../testing/cloud-init-run.ts';
+
+const hash = 'a'.repeat(64);
+const speaker = `
+apiVersion: bgp-lb.dev/v1alpha1
+kind: Speaker
+role: init
+asn: 64512
+endpoint: api.example.net
+vips: [{ address: 10.100.0.1, port: 443, machinePort: 6443 }]
+routers:
+  - { address: 10.0.0.10, asn: 64512, passwordFile: /etc/bgp-lb/bgp-password, bfd: {} }
+  - { address: 10.0.0.9, asn: 64512, passwordFile: /etc/bgp-lb/bgp-password }
+routeToVip: true
+drain: { timeout: 45s }
+`;
+const router = `
+apiVersion: bgp-lb.dev/v1alpha1
+kind: Router
+neighbors: [{ name: masters, passwordFile: /etc/bgp-lb/masters-password }]
+`;
+
+let run: CloudInitRun;
+let lb: readonly string[];
+
+beforeAll(() => {
+  run = new CloudInitRun(speaker);
+  lb = [
+    '--router-config',
+    run.file('router.yaml', router),
+    '--program',
+    'https://x/r.tgz',
+    '--program-sha256',
+    hash,
+  ];
+});
+afterAll(() => run.remove());
+
+const name = z.string().min(1);
+const registration = z.strictObject({
+  ignorePreflightErrors: z.tuple([z.literal('DirAvailable--etc-kubernetes-manifests')]),
+});
+const localEndpoint = z.strictObject({ advertiseAddress: name.optional(), bindPort: z.literal(6443) });
+const token = z.literal('abcdef.0123456789abcdef');
+const key = z.string().regex(/^[0-9a-f]{64}$/);
+
+/** The part of kubeadm's v1beta4 that is written, strictly: what is not in it is a mistake. */
+const kubeadm = z.discriminatedUnion('kind', [
+  z.strictObject({
+    apiVersion: z.literal('kubeadm.k8s.io/v1beta4'),
+    kind: z.literal('InitConfiguration'),
+    bootstrapTokens: z.tuple([z.strictObject({ token, ttl: z.literal('24h0m0s') })]),
+    certificateKey: key,
+    localAPIEndpoint: localEndpoint,
+    nodeRegistration: registration,
+  }),
+  z.strictObject({
+    apiVersion: z.literal('kubeadm.k8s.io/v1beta4'),
+    kind: z.literal('ClusterConfiguration'),
+    kubernetesVersion: name.optional(),
+    controlPlaneEndpoint: z.literal('api.example.net:443'),
+    networking: z.strictObject({ podSubnet: name.optional(), serviceSubnet: name.optional() }),
+    apiServer: z.strictObject({
+      certSANs: z.array(name),
+      extraArgs: z.tuple([
+        z.strictObject({ name: z.literal('shutdown-delay-duration'), value: z.literal('15s') }),
+      ]),
+    }),
+  }),
+  z.strictObject({
+    apiVersion: z.literal('kubeadm.k8s.io/v1beta4'),
+    kind: z.literal('JoinConfiguration'),
+    discovery: z.strictObject({
+      bootstrapToken: z.strictObject({
+        token,
+        apiServerEndpoint: z.literal('api.example.net:443'),
+        caCertHashes: z.array(name).optional(),
+        unsafeSkipCAVerification: z.literal(true).optional(),
+      }),
+    }),
+    controlPlane: z.strictObject({ certificateKey: key, localAPIEndpoint: localEndpoint }).optional(),
+    nodeRegistration: registration.optional(),
+    timeouts: z.strictObject({ discovery: name }),
+  }),
+]);
+
+function kubeadmDocuments(text: string): z.infer<typeof kubeadm>[] {
+  return parseAllDocuments(text).map((document) => kubeadm.parse(document.toJS()));
+}
+
+describe('user-data', () => {
+  it.each(['lb', 'init', 'join', 'worker'])(
+    'of %s passes the schema of cloud-init itself',
+    async (machine) => {
+      const file = run.file(`${machine}.yaml`, await run.print(machine, ...(machine === 'lb' ? lb : [])));
+      expect(execFileSync('cloud-init', ['schema', '--config-file', file], { encoding: 'utf8' })).toContain(
+        'Valid cloud-config',
+      );
+    },
+  );
+
+  it('is refused by that schema when it is wrong', async () => {
+    const text = (await run.print('worker')).replace('runcmd:', 'runcmd: 5\nx:');
+    expect(() =>
+      execFileSync('cloud-init', ['schema', '--config-file', run.file('bad.yaml', text)], { stdio: 'pipe' }),
+    ).toThrow();
+  });
+
+  it('of the first master makes kubeadm serve the endpoint and stop slowly', async () => {
+    const data = await run.read('init', '--kubernetes-version', 'v1.36.0', '--pod-subnet', '10.244.0.0/16');
+    const [init, cluster] = kubeadmDocuments(contentOf(data, '/etc/bgp-lb/kubeadm.yaml'));
+    expect(init?.kind).toBe('InitConfiguration');
+    expect(cluster).toMatchObject({
+      kubernetesVersion: 'v1.36.0',
+      networking: { podSubnet: '10.244.0.0/16' },
+      apiServer: { certSANs: ['10.100.0.1', 'api.example.net'] },
+    });
+  });
+
+  it('of joiners names whom they believe, and says so when it is anybody', async () => {
+    const [trusting] = kubeadmDocuments(contentOf(await run.read('join'), '/etc/bgp-lb/kubeadm.yaml'));
+    expect(trusting).toMatchObject({ discovery: { bootstrapToken: { unsafeSkipCAVerification: true } } });
+    expect(trusting).toHaveProperty('controlPlane.certificateKey');
+    const [worker] = kubeadmDocuments(contentOf(await run.read('worker'), '/etc/bgp-lb/kubeadm.yaml'));
+    expect(worker).not.toHaveProperty('controlPlane');
+  });
+
+  it('of a master has the role that it is for, whatever the configuration says, and its secrets for root only', async () => {
+    const data = await run.read('join');
+    expect(contentOf(data, '/etc/bgp-lb/speaker.yaml')).toMatch(/^role: join$/m);
+    expect(contentOf(data, '/etc/bgp-lb/bgp-password')).toBe('secret\n');
+    for (const path of ['/etc/bgp-lb/bgp-password', '/etc/bgp-lb/kubeadm.yaml', '/etc/bgp-lb/speaker.yaml']) {
+      expect(data.write_files.find((file) => file.path === path)).toMatchObject({
+        permissions: '0600',
+        owner: 'root:root',
+      });
+    }
+  });
+
+  it('of a master drains before kubelet and container runtime stop, with the time that a drain takes', async () => {
+    const unit = contentOf(await run.read('init'), '/etc/systemd/system/bgp-lb-drain.service');
+    expect(unit).toMatch(/^After=.*containerd\.service.*kubelet\.service$/m);
+    expect(unit).toMatch(/^ExecStop=-\/usr\/local\/bin\/bgp-lb-speaker drain$/m);
+    expect(unit).toMatch(/^TimeoutStopSec=75$/m);
+    expect(unit).toMatch(/^RemainAfterExit=yes$/m);
+  });
+
+  it('puts routes to the VIP on every node, by each load balancer, the first one first', async () => {
+    for (const machine of ['join', 'worker']) {
+      const unit = contentOf(await run.read(machine), '/etc/systemd/system/bgp-lb-vip-route.service');
+      expect(unit).toContain('ip route replace 10.100.0.1/32 via 10.0.0.10 proto 84 metric 8400');
+      expect(unit).toContain('ip route replace 10.100.0.1/32 via 10.0.0.9 proto 84 metric 8401');
+    }
+    const data = await run.read('worker');
+    expect(data.runcmd.at(-1)).toContain('bgp-lb-vip-route.service');
+    expect(data.write_files.map(({ path }) => path)).not.toContain('/etc/bgp-lb/bgp-password');
+  });
+
+  it('of a load balancer has the password of its neighbours, and keeps networkd from its routes', async () => {
+    const data = await run.read('lb', ...lb);
+    expect(contentOf(data, '/etc/bgp-lb/masters-password')).toBe('secret\n');
+    expect(contentOf(data, '/etc/systemd/networkd.conf.d/90-bgp-lb.conf')).toContain(
+      'ManageForeignRoutes=no',
+    );
+  });
+
+  it.each([
+    [
+      'a program without its hash',
+      ['join', '--program', 'https://x/y'],
+      /--program and --program-sha256 belong together/,
+    ],
+    [
+      'a hash that is none',
+      ['join', '--program', 'https://x/y', '--program-sha256', 'abc'],
+      /64 hexadecimal digits/,
+    ],
+    ['a CA key without its certificate', ['init', '--ca-key', '/x'], /with --ca-cert/],
+    ['a load balancer without configuration', ['lb'], /needs --router-config/],
+    ['a machine that there is not', ['master'], /lb, init, join, worker|Choices/i],
+  ])('is refused for %s', async (_what, args, message) => {
+    const [machine = '', ...options] = args;
+    await expect(run.print(machine, ...options)).rejects.toThrow(message);
+  });
+});

@@ -1,0 +1,97 @@
+import type { SpeakerConfig } from '../config/speaker-config.ts';
+import { machineFiles } from './bootstrap-script.ts';
+
+/** Seconds beyond the drain's own time limit that systemd gives the unit. */
+const DRAIN_GRACE = 30;
+
+/** Runs the bootstrap script until it has succeeded. */
+export const bootstrapUnit: string = `# Written by bgp-lb-speaker cloud-init.
+[Unit]
+Description=kubeadm, with the bgp-lb speaker
+Wants=network-online.target
+After=network-online.target containerd.service bgp-lb-vip-route.service
+ConditionPathExists=!${machineFiles.done}
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh ${machineFiles.script}
+Restart=on-failure
+RestartSec=10
+TimeoutStartSec=infinity
+
+[Install]
+WantedBy=multi-user.target
+`;
+
+/**
+ * Drains when the host shuts down. systemd stops units in the reverse of the order in which they started: what is ordered after
+ * the kubelet and the container runtime is stopped before they are.
+ */
+export function drainUnit(config: SpeakerConfig): string {
+  const limit = Math.ceil(config.drain.timeout / 1000) + DRAIN_GRACE;
+  return `# Written by bgp-lb-speaker cloud-init. Stopping it drains this master; so does a shutdown of the host.
+[Unit]
+Description=Drain this master before the host shuts down
+Wants=network-online.target
+After=network-online.target containerd.service crio.service kubelet.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/true
+ExecStop=-${machineFiles.program} drain
+TimeoutStopSec=${limit}
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/** Routes to the VIPs by the load balancers, at each boot. */
+export function routeUnit({ vips, routers }: SpeakerConfig): string {
+  const routes = vips.flatMap(({ address }) =>
+    routers.flatMap((router, index) => {
+      if (router.address.includes(':') !== address.includes(':')) return [];
+      const version = address.includes(':') ? '-6 ' : '';
+      const prefix = `${address}/${address.includes(':') ? 128 : 32}`;
+      return [
+        `ExecStart=/bin/sh -c 'ip ${version}route replace ${prefix} via ${router.address} proto 84 metric ${8400 + index}'`,
+      ];
+    }),
+  );
+  return `# Written by bgp-lb-speaker cloud-init.
+[Unit]
+Description=Routes to the virtual addresses of the control plane
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+${routes.join('\n')}
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/** The router under systemd. */
+export const routerUnit: string = `# Written by bgp-lb-speaker cloud-init.
+[Unit]
+Description=bgp-lb router
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+ExecStartPre=/opt/bgp-lb/node /opt/bgp-lb/bgp-lb-router.mjs check-config
+ExecStart=/opt/bgp-lb/node /opt/bgp-lb/bgp-lb-router.mjs run
+ExecReload=/bin/kill -HUP $MAINPID
+Restart=always
+RestartSec=1
+RuntimeDirectory=bgp-lb
+RuntimeDirectoryPreserve=yes
+StateDirectory=bgp-lb
+
+[Install]
+WantedBy=multi-user.target
+`;

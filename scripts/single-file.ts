@@ -1,0 +1,84 @@
+/**
+ * Makes the speaker one executable file: `node scripts/single-file.ts [OUTFILE]`, default dist/bgp-lb-speaker. It is the Node.js
+ * that runs this script (the one that npm brought) with the bundled program and koffi's native part inside: Node's single
+ * executable applications (SEA). The machine that it runs on needs a C library as old as Node's own needs, and nothing else.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { build, type Plugin } from 'esbuild';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const source = join(root, 'packages/speaker/src/single-file');
+const outfile = resolve(process.argv[2] ?? join(root, 'dist/bgp-lb-speaker'));
+
+/** Where postject puts the program, and the words by which Node knows that there is one (Node's documentation of SEA). */
+const injection = ['NODE_SEA_BLOB', '--sentinel-fuse', 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2'];
+
+/** koffi's loader looks for files beside it; in here it is an asset. */
+const koffiFromAsset: Plugin = {
+  name: 'koffi-from-asset',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /^koffi$/ }, () => ({ path: 'koffi', namespace: 'asset' }));
+    onLoad({ filter: /.*/, namespace: 'asset' }, () => ({
+      contents: "module.exports = require('./native-koffi.ts').nativeKoffi();",
+      resolveDir: source,
+    }));
+  },
+};
+
+async function bundle(entry: string, to: string): Promise<void> {
+  await build({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    outfile: to,
+    bundle: true,
+    // A single executable's program is CommonJS.
+    format: 'cjs',
+    platform: 'node',
+    target: 'node22',
+    define: { 'import.meta.url': '"file:///bgp-lb"', 'import.meta.dirname': '"/"' },
+    plugins: [koffiFromAsset],
+    legalComments: 'none',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    logLevel: 'warning',
+  });
+}
+
+const work = mkdtempSync(join(tmpdir(), 'bgp-lb-single-file-'));
+try {
+  const file = (name: string): string => join(work, name);
+  await bundle(join(source, 'main.ts'), file('main.cjs'));
+  await bundle(join(root, 'packages/speaker/src/bfd/bfd-program.ts'), file('bfd.cjs'));
+  const platform = `${process.platform}-${process.arch}`;
+  const native = join(
+    root,
+    `node_modules/@koromix/koffi-${platform}/${platform.replace('-', '_')}/koffi.node`,
+  );
+  const config = {
+    main: file('main.cjs'),
+    output: file('program.blob'),
+    disableExperimentalSEAWarning: true,
+    useCodeCache: true,
+    // Measured (docs/benchmarks.md): threads of V8's own for compiling and collecting cost more memory than they save time.
+    execArgv: ['--v8-pool-size=0'],
+    execArgvExtension: 'none',
+    assets: { 'koffi.node': native, 'bfd.cjs': file('bfd.cjs') },
+  };
+  writeFileSync(file('sea.json'), JSON.stringify(config));
+  execFileSync(process.execPath, ['--experimental-sea-config', file('sea.json')], { stdio: 'inherit' });
+  mkdirSync(dirname(outfile), { recursive: true });
+  const next = `${outfile}.new`;
+  copyFileSync(process.execPath, next);
+  chmodSync(next, 0o755);
+  const postject = join(root, 'node_modules/.bin/postject');
+  execFileSync(postject, [next, injection[0] ?? '', file('program.blob'), ...injection.slice(1)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  execFileSync('mv', ['-f', next, outfile]);
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}

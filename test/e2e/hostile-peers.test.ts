@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localAsn, subnets } from '../../scripts/lab/addresses.ts';
+import { Lab } from '../../scripts/lab/lab.ts';
+import { addresses, startMaster } from '../kit/cluster.ts';
+import {
+  type Answer,
+  type Attempt,
+  type HostilePeer,
+  type ReadingState,
+  readingStates,
+} from '../kit/hostile-peer.ts';
+import { NamespaceProcess } from '../kit/namespace-process.ts';
+import { neighbor } from '../kit/router-view.ts';
+
+/** A line of test/vectors/fatal.jsonl: what ended, hung or reset others, and what is to be answered in each state. */
+interface FatalVector {
+  readonly name: string;
+  readonly hex: string;
+  readonly answers: Readonly<Record<ReadingState, Answer>>;
+}
+
+const vectors = readFileSync(new URL('../vectors/fatal.jsonl', import.meta.url), 'utf8')
+  .trim()
+  .split('\n')
+  .map((line): FatalVector => JSON.parse(line));
+
+/** The address of the router that hostile peers connect to, and theirs: one for each attempt. */
+const router = '127.0.0.1';
+const addressOf = (pass: number, n: number): string => `127.8.${pass * 16 + (n >> 8)}.${n & 255}`;
+
+const attempts = (pass: number): Attempt[] =>
+  vectors.flatMap(({ hex }, v) =>
+    readingStates.map((state, s) => ({
+      from: addressOf(pass, 1 + v * readingStates.length + s),
+      to: router,
+      state,
+      hex,
+    })),
+  );
+
+function residentKiB(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+}
+
+describe('messages that ended other routers, in every state', () => {
+  let lab: Lab;
+  let peer: NamespaceProcess<HostilePeer>;
+
+  beforeAll(async () => {
+    const session = { role: 'master', holdTime: '9s', bfd: false };
+    lab = await Lab.create({
+      masters: 1,
+      password: null,
+      bfd: null,
+      controlPlane: 'stand-in',
+      router: {
+        neighbors: [
+          {
+            ...session,
+            name: 'masters',
+            asn: localAsn,
+            range: `${subnets.masters.prefix}.0/24`,
+            ttlSecurityHops: 1,
+          },
+          {
+            ...session,
+            name: 'strangers',
+            asn: 65001,
+            range: '127.8.0.0/16',
+            ttlSecurityHops: 0,
+            maxSessions: 64,
+          },
+        ],
+      },
+    });
+    await lab.lb.router.start(30_000);
+    await startMaster(lab, lab.master(1));
+    await lab.lb.waitForPool(addresses(lab.masters), 20_000);
+    const module = new URL('../kit/hostile-peer.ts', import.meta.url);
+    peer = await NamespaceProcess.start(['ip', 'netns', 'exec', lab.lb.namespace], module);
+  }, 120_000);
+  afterAll(async () => {
+    await peer?.stop();
+    await lab?.destroy();
+  });
+
+  it('are answered as the RFCs say; the process lives, the master notices nothing, memory is flat', async () => {
+    const [master] = addresses(lab.masters);
+    const before = await neighbor(lab, master ?? '');
+    const daemon = lab.lb.router.process;
+    const answers: Answer[][] = [];
+    const memory: number[] = [];
+    // What is loaded and compiled meanwhile belongs to the first pass.
+    for (const pass of [0, 1, 2]) {
+      answers.push(await peer.run((program, list) => program.play(list), attempts(pass)));
+      memory.push(residentKiB(daemon?.pid ?? 0));
+    }
+    const expected = vectors.flatMap(({ name, answers: wanted }) =>
+      readingStates.map((state) => `${name} in ${state}: ${wanted[state]}`),
+    );
+    const given = (list: readonly Answer[]): string[] =>
+      vectors.flatMap(({ name }, v) =>
+        readingStates.map((state, s) => `${name} in ${state}: ${list[v * readingStates.length + s]}`),
+      );
+    for (const list of answers) expect(given(list)).toEqual(expected);
+
+    expect(daemon?.isRunning).toBe(true);
+    const after = await neighbor(lab, master ?? '');
+    expect(after).toMatchObject({ state: 'Established', establishedCount: before?.establishedCount ?? 1 });
+    expect(quiet(after)).toEqual(quiet(before));
+    expect(await lab.lb.pool()).toEqual(addresses(lab.masters));
+    const [, second = 0, third = 0] = memory;
+    expect(third - second).toBeLessThan(8 * 1024);
+  });
+});
+
+/** Messages of a session but its KEEPALIVEs. */
+function quiet(view: object | undefined): unknown {
+  const { messages } = (view ?? {}) as { messages?: Record<string, Record<string, number>> };
+  expect(messages).toBeDefined();
+  return Object.entries(messages ?? {}).map(([way, counts]) => [way, { ...counts, KEEPALIVE: 0 }]);
+}

@@ -51,6 +51,7 @@ describe('two BFD engines', () => {
         diagnostic: 1,
         detectionTime: 150,
         timerDelay: 0,
+        areOthersSilent: false,
       });
       expect((change?.at ?? 0) - (change?.lastReceivedAt ?? 0)).toBe(150);
       expect(change?.at).toBeLessThanOrEqual(before + 150);

@@ -156,8 +156,17 @@ export class BfdEngine {
       random: () => this.#timer.random(),
       expectAt: (at) => this.#timer.expectAt(at),
       changed: (change) => handlers.changed(change),
+      areOthersSilent: (now) => this.#areOthersSilent(options.id, now),
       afterReading: (proceed) => this.#receivers.afterReading(proceed),
     });
+  }
+
+  #areOthersSilent(id: string, now: number): boolean {
+    const others = [...this.#byId.values()]
+      .filter(({ options }) => options.id !== id)
+      .map((driver) => driver.isHeard(now))
+      .filter((isHeard) => isHeard !== undefined);
+    return others.length > 0 && !others.includes(true);
   }
 
   #newDiscriminator(): number {

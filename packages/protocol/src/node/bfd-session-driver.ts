@@ -26,6 +26,8 @@ export interface BfdSessionContext {
   /** In [0, 1). */
   readonly random: () => number;
   readonly changed: (change: BfdStateChange) => void;
+  /** Whether all other peers are silent too: `BfdStateChange.areOthersSilent`. */
+  readonly areOthersSilent: (now: number) => boolean;
   /** The deadline of a session, `wakeAt`, may have come closer. */
   readonly expectAt: (at: number) => void;
   /** Calls back when the packets that waited in the sockets have been read. */
@@ -54,6 +56,8 @@ export class BfdSessionDriver {
   #isCheckingSilence = false;
   #isClosed = false;
   #timerDelay = 0;
+  /** Until when this session says of the others that it was lost with them (monotonic ms). */
+  #lostUntil = Number.NEGATIVE_INFINITY;
   #sendError: string | undefined;
   readonly #counters = { sent: 0, received: 0, sendErrors: 0, discarded: 0, failures: 0, averted: 0 };
 
@@ -102,6 +106,16 @@ export class BfdSessionDriver {
   /** Packets of other sessions leave now. */
   sendAlong(): void {
     this.#handle({ type: 'transmit-shared' });
+  }
+
+  /**
+   * Whether the peer was heard in the last half of its Detection Time, which holds a packet of every peer that lives;
+   * `undefined` of one that cannot tell: its session is not Up, and was not just lost.
+   */
+  isHeard(now: number): boolean | undefined {
+    if (this.#session.state !== 'Up') return now <= this.#lostUntil ? false : undefined;
+    const { receivedAt = Number.NEGATIVE_INFINITY } = this.#session;
+    return now - receivedAt < (bfdDetectionTime(this.#session) ?? 0) / 2;
   }
 
   /** Packets that left, and those that could not. */
@@ -184,6 +198,8 @@ export class BfdSessionDriver {
     const isFailure = isBfdFailure(from, reason);
     if (isFailure) this.#counters.failures += 1;
     const isSilence = reason === 'detection-expired';
+    const detectionTime = bfdDetectionTime(before);
+    if (isSilence && from === 'Up') this.#lostUntil = at + (detectionTime ?? 0);
     this.#context.changed({
       id: this.options.id,
       from,
@@ -195,8 +211,9 @@ export class BfdSessionDriver {
       remoteDiagnostic: (isSilence ? before : this.#session).remote.diagnostic,
       at,
       lastReceivedAt: (isSilence ? before : this.#session).receivedAt,
-      detectionTime: bfdDetectionTime(before),
+      detectionTime,
       timerDelay: isSilence ? this.#timerDelay : 0,
+      areOthersSilent: isSilence && this.#context.areOthersSilent(at),
     });
   }
 

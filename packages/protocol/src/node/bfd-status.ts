@@ -43,6 +43,11 @@ export interface BfdStateChange {
   readonly detectionTime: number | undefined;
   /** How late our own timer was in ms: much more than a few means that this process stalled. */
   readonly timerDelay: number;
+  /**
+   * For a silence: nothing was heard in the last half of its Detection Time from any other peer whose session is Up, or was
+   * lost as well a Detection Time ago at most, and there is one. Then it may be this host that hears nothing.
+   */
+  readonly areOthersSilent: boolean;
 }
 
 /** Packets of one session since it was added. */

@@ -33,6 +33,7 @@ const failure = {
   lastReceivedAt: 4100,
   detectionTime: 900,
   timerDelay: 1,
+  areOthersSilent: false,
 } as const;
 
 let log: string[];
@@ -199,6 +200,12 @@ describe('our own lateness', () => {
     change('10.0.0.11', peerDown);
     read();
     expect(log[0]).toBe(line);
+  });
+
+  it('is not needed for doubt when nobody else is heard either', () => {
+    change('10.0.0.11', { areOthersSilent: true });
+    read();
+    expect(log[0]).toBe('dead 10.0.0.11 within 901, doubtful 10.0.0.11');
   });
 
   it('of the main thread says nothing of a silence, which another thread heard', () => {

@@ -13,7 +13,7 @@ import { type Verdict, whoDied } from './who-died.ts';
 export interface HostDeaths {
   /** Addresses in canonical text. */
   readonly addresses: readonly string[];
-  /** Those of which this process was so late to hear that it may be the deaf one. */
+  /** Those of which this host may be the deaf one: it was late to hear, or hears nobody. */
   readonly doubtful: ReadonlySet<string>;
   /** How far apart in ms the detection of one and the same event may be. */
   readonly window: number;
@@ -203,12 +203,16 @@ export class NeighborBfd {
   }
 
   /**
-   * A silence is explained by a thread of BFD that was late, now or less than a Detection Time ago; what a neighbour
-   * says of us by a process that was. The main thread alone may be busy as long as it likes: it hears no packets.
+   * A silence is explained by a thread of BFD that was late, now or less than a Detection Time ago, or by nobody being
+   * heard at all; what a neighbour says of us by a process that was late. The main thread alone may be busy as long as
+   * it likes: it hears no packets.
    */
-  #isDoubtful({ reason, at, timerDelay, detectionTime = 0 }: BfdStateChange): boolean {
+  #isDoubtful({ reason, at, timerDelay, detectionTime = 0, areOthersSilent }: BfdStateChange): boolean {
     if (reason !== 'detection-expired') {
       return this.#options.lateness() >= detectionTime / 2;
+    }
+    if (areOthersSilent) {
+      return true;
     }
     if (timerDelay >= detectionTime / 4) {
       this.#lateUntil = at + detectionTime;

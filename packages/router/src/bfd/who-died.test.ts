@@ -15,6 +15,7 @@ const silence: BfdStateChange = {
   lastReceivedAt: 10_000,
   detectionTime: 150,
   timerDelay: 0.4,
+  areOthersSilent: false,
 };
 const peerDown: BfdStateChange = { ...silence, reason: 'peer-down', diagnostic: 3, remoteDiagnostic: 1 };
 const here = { isEstablished: true };

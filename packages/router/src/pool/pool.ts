@@ -145,7 +145,7 @@ export class Pool {
       const member = this.#members.get(nextHop);
       member?.loseHost(reason, now);
       if (isDoubtful === true) {
-        member?.doubtLoss('while this process hung', now + DOUBT);
+        member?.doubtLoss('but this host may have been deaf', now + DOUBT);
       }
     }
     const all = [...this.#members.values()];

@@ -25,6 +25,7 @@ const failure: Omit<BfdStateChange, 'id'> = {
   lastReceivedAt: 1_000,
   detectionTime: 150,
   timerDelay: 0,
+  areOthersSilent: false,
 };
 const up = { ...failure, from: 'Init', to: 'Up', reason: 'peer-agrees', isFailure: false } as const;
 const adminDown = { ...failure, reason: 'peer-admin-down', isFailure: false } as const;

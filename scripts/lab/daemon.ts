@@ -59,7 +59,7 @@ export class Daemon<Status> {
   }
 
   /** Starts `run` and waits until its control socket answers. */
-  async start(timeoutMs = 10_000): Promise<HostProcess> {
+  async start(timeoutMs = 30_000): Promise<HostProcess> {
     const daemon = this.spawn();
     await daemon.ready(async () => (await this.#tryStatus()) !== undefined, timeoutMs);
     return daemon;

@@ -116,7 +116,7 @@ export class HostProcess {
   }
 
   /** Resolves when `look` sees what it looks for; rejects at once, with the log, when the process ends before. */
-  async ready(look: () => boolean | Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  async ready(look: () => boolean | Promise<boolean>, timeoutMs = 30_000): Promise<void> {
     const detail = (): string => `${this.logFile}:\n${this.tail()}`;
     await waitUntil(
       async () => {

@@ -1,12 +1,15 @@
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { acquireInstanceLock, ControlServer, type RunningDaemon, readSecret } from '@bgp-lb/daemon';
+import { acquireInstanceLock, ControlError, ControlServer, type RunningDaemon } from '@bgp-lb/daemon';
 import { RouteSocket, tcpMd5Counters } from '@bgp-lb/linux';
+import type { RouterChanges } from './bgp/advertiser.ts';
 import { type BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watch.ts';
 import { hostFacts } from './host-facts.ts';
 import { Journal } from './journal.ts';
 import { type MasterKernel, masterKernel } from './master-kernel.ts';
 import { MasterLife } from './master-life.ts';
+import { checkReload } from './reload/plan-reload.ts';
+import { readPasswords, refuseStaleMounts } from './reload/router-passwords.ts';
 import { type RouterSessions, routerSessions } from './router-sessions.ts';
 import type { SpeakerContext, SpeakerOptions } from './speaker-context.ts';
 import { prefixText, type SpeakerStatus, speakerStatus } from './status.ts';
@@ -17,15 +20,10 @@ export async function startSpeaker(options: SpeakerOptions): Promise<RunningDaem
   const lock = await acquireInstanceLock(join(dirname(config.api.socket), 'speaker.lock'));
   try {
     const routes = new RouteSocket();
-    const passwords = new Map(
-      config.routers.flatMap(({ address, passwordFile }) =>
-        passwordFile === undefined ? [] : [[address, readSecret(passwordFile)] as const],
-      ),
-    );
     const daemon = new SpeakerDaemon({
       ...options,
       routes,
-      passwords,
+      passwords: readPasswords(config.routers),
       facts: await hostFacts(config, routes),
       releaseLock: lock.release,
     });
@@ -56,7 +54,9 @@ class SpeakerDaemon implements RunningDaemon {
     );
     const observed = bootstrap.observe();
     this.#journal = this.#newJournal();
-    this.#kernel = masterKernel(context, this.#journal);
+    this.#kernel = masterKernel(context, this.#journal, () =>
+      this.#sessions.routers().map(({ address }) => address),
+    );
     const { host, keeper, clients } = this.#kernel;
     this.#adopted = new Set(mayKeep(observed) ? host.found().map(({ address }) => address) : []);
     const isRestarting = this.#adopted.size > 0 && observed.proof === 'proven';
@@ -73,7 +73,10 @@ class SpeakerDaemon implements RunningDaemon {
     this.#control = new ControlServer({
       socketPath: config.api.socket,
       listen: config.api.listen,
-      routes: [{ method: 'GET', path: '/api/v1/status', handle: () => this.#status() }],
+      routes: [
+        { method: 'GET', path: '/api/v1/status', handle: () => this.#status() },
+        { method: 'POST', path: '/api/v1/reload', handle: () => this.#reloadByRequest() },
+      ],
       metrics: this.#journal.metrics.registry,
       events: this.#journal.events,
       logger,
@@ -115,6 +118,38 @@ class SpeakerDaemon implements RunningDaemon {
       await keeper.pass('full').catch(() => undefined);
       await advertiser.closeForSuccessor();
     });
+  }
+
+  /** SIGHUP. Rejects with the reason when nothing is taken. */
+  async reload(): Promise<void> {
+    this.#takeConfig();
+  }
+
+  #reloadByRequest(): RouterChanges {
+    try {
+      return this.#takeConfig();
+    } catch (error) {
+      throw new ControlError(409, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /**
+   * Takes the routers, and how much is logged, from the configuration as it is now. Whole or not at all: everything that may fail
+   * comes before the first change.
+   * @throws ConfigError, SecretError, ReloadError
+   */
+  #takeConfig(): RouterChanges {
+    const { config, configFile, logger, reread } = this.#context;
+    const next = reread();
+    checkReload(config, next);
+    refuseStaleMounts(configFile, next.routers);
+    const passwords = readPasswords(next.routers);
+    logger.level = next.log.level;
+    const changes = this.#sessions.setRouters(next.routers, passwords);
+    this.#journal.reloaded(changes);
+    // The links towards the routers may be others now.
+    this.#kernel.keeper.pass('event').catch(() => undefined);
+    return changes;
   }
 
   /** Stops all parts, in this order: what decides, what watches, what speaks, what answers. */
@@ -181,11 +216,12 @@ class SpeakerDaemon implements RunningDaemon {
   }
 
   async #status(): Promise<SpeakerStatus> {
-    const { config, facts, passwords } = this.#context;
+    const { config, facts } = this.#context;
     const { advertiser, bfd } = this.#sessions;
     const { host, keeper } = this.#kernel;
+    const routers = this.#sessions.routers();
     return speakerStatus({
-      config,
+      config: { ...config, routers },
       ...facts,
       bootstrap: this.#life.bootstrap,
       gates: this.#life.gates,
@@ -198,7 +234,7 @@ class SpeakerDaemon implements RunningDaemon {
       kernel: {
         uplinks: host.uplinks,
         fault: keeper.fault ?? null,
-        md5: passwords.size === 0 ? null : tcpMd5Counters(),
+        md5: routers.some(({ passwordFile }) => passwordFile !== undefined) ? tcpMd5Counters() : null,
       },
     });
   }

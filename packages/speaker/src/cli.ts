@@ -13,6 +13,7 @@ import { cloudInitCommand } from './cloud-init/cloud-init-command.ts';
 import { loadSpeakerConfig } from './config/load-speaker-config.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { explainCommand } from './explain/explain-command.ts';
+import { reloadCommand } from './reload/reload-command.ts';
 import { statusTables } from './status.ts';
 import { uninstallCommand } from './uninstall/uninstall-command.ts';
 import { waitCommand } from './wait/wait-command.ts';
@@ -44,7 +45,15 @@ function runCommand(program: URL | string): Command {
         name: 'bgp-lb-speaker',
         logger,
         stopTimeoutMs: config.drain.timeout + STOP_GRACE,
-        start: () => startSpeaker({ config, program, logger, exit: (code) => process.exit(code) }),
+        start: () =>
+          startSpeaker({
+            config,
+            configFile: context.configFile,
+            reread: () => loadSpeakerConfig(context),
+            program,
+            logger,
+            exit: (code) => process.exit(code),
+          }),
       });
       return 0;
     },
@@ -119,6 +128,7 @@ export function speakerCommandLine(
       status,
       explainCommand,
       doctorCommand,
+      reloadCommand,
       prepareCommand,
       waitCommand,
       manifest,

@@ -1,6 +1,6 @@
-import { RouteSocket } from '@bgp-lb/linux';
+import { type InterfaceAddress, RouteSocket } from '@bgp-lb/linux';
 import { afterAll, describe, expect, it } from 'vitest';
-import { hostFacts } from './host-facts.ts';
+import { hostFacts, linkLocalTowards } from './host-facts.ts';
 
 /** The loopback interface is all that is asked about. */
 const routes = new RouteSocket();
@@ -49,5 +49,22 @@ describe('the node address', () => {
     };
     const facts = await hostFacts(config('127.0.0.2'), booting, 2);
     expect(facts.nodeAddress).toBe('127.0.0.2');
+  });
+});
+
+describe('the link-local address beside an IPv6 next hop', () => {
+  const common = { index: 2, prefixLength: 64, flags: 0 } as const;
+  const forever = { validLifetime: 0xffff_ffff, preferredLifetime: 0xffff_ffff } as const;
+  const addresses = (): InterfaceAddress[] => [
+    { ...common, ...forever, scope: 'global', address: '2001:db8::2' },
+    { ...common, ...forever, scope: 'link', address: 'fe80::2' },
+  ];
+  const route = { interfaceIndex: 2, type: 'unicast', table: 254 } as const;
+
+  it('is that of the link that the router is on, and none for a router behind a gateway', () => {
+    const onLink = { routeTo: () => route, addresses };
+    expect(linkLocalTowards(onLink, '2001:db8::1')).toBe('fe80::2');
+    const behind = { routeTo: () => ({ ...route, gateway: 'fe80::1' }), addresses };
+    expect(linkLocalTowards(behind, '2001:db8:1::1')).toBeUndefined();
   });
 });

@@ -22,6 +22,21 @@ export function sourceTowards(routes: Pick<RouteSocket, 'routeTo'>, address: str
   }
 }
 
+/** Our link-local address on the link that an address is on; `undefined` when that is behind a gateway, or the link has none. */
+export function linkLocalTowards(
+  routes: Pick<RouteSocket, 'routeTo' | 'addresses'>,
+  address: string,
+): string | undefined {
+  try {
+    const { gateway, interfaceIndex } = routes.routeTo(address);
+    if (gateway !== undefined) return undefined;
+    return routes.addresses({ index: interfaceIndex }).find((one) => /^fe[89ab]/.test(one.address))?.address;
+  } catch (error) {
+    if (error instanceof NetlinkError) return undefined;
+    throw error;
+  }
+}
+
 /** Milliseconds between looks at a host whose network is not complete yet, and how often. */
 const LOOK_INTERVAL = 250;
 const LOOK_ATTEMPTS = 120;

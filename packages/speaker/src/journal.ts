@@ -9,6 +9,7 @@ import {
   schedulingText,
 } from '@bgp-lb/protocol/node';
 import { type BfdVerdict, describeVerdict } from './bfd/router-death.ts';
+import type { RouterChanges } from './bgp/advertiser.ts';
 import type { VipCheckResult } from './health/vip-check.ts';
 import type { ResetReport } from './kernel/client-connections.ts';
 import type { Transition } from './lifecycle/lifecycle.ts';
@@ -65,6 +66,17 @@ export class Journal {
     this.metrics.kernelFailures.inc();
     this.events.append('kernel-failed', { error: String(error) });
     this.#logger.error({ err: error }, 'the kernel refused a change');
+  }
+
+  reloaded(changes: RouterChanges): void {
+    const parts = Object.entries(changes).flatMap(([what, routers]: [string, readonly string[]]) =>
+      routers.length === 0 ? [] : [`${what} ${routers.join(', ')}`],
+    );
+    this.#record(
+      'reloaded',
+      { ...changes },
+      `configuration reloaded: routers: ${parts.length === 0 ? 'no session has changed' : parts.join('; ')}`,
+    );
   }
 
   sessionEstablished({ address }: Peer): void {

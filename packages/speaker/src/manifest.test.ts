@@ -57,6 +57,15 @@ describe('the static pod', () => {
     ]);
   });
 
+  it('gets both passwords while they are changed', () => {
+    const router = { address: '10.0.0.10', asn: 64512 };
+    const text = manifest({
+      routers: [{ ...router, passwordFile: '/etc/secret/old', nextPasswordFile: '/etc/secret/new' }],
+    });
+    expect(volume(text, '/etc/secret/old')).toBe('File');
+    expect(volume(text, '/etc/secret/new')).toBe('File');
+  });
+
   it('gets folders for what comes and goes', () => {
     for (const folder of ['/var/lib/bgp-lb', '/run/cluster-api', '/run/bgp-lb']) {
       expect(volume(manifest(), folder)).toBe('DirectoryOrCreate');

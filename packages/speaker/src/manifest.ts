@@ -109,8 +109,10 @@ function mountsOf(config: SpeakerConfig, configFile: string): readonly Mount[] {
     { path: configFile, type: 'File', readOnly: true },
     { path: apiServer.caFile, type: 'File', readOnly: true },
     { path: bootstrap.machineIdFile, type: 'File', readOnly: true },
-    ...routers.flatMap(({ passwordFile }): Mount[] =>
-      passwordFile === undefined ? [] : [{ path: passwordFile, type: 'File', readOnly: true }],
+    ...routers.flatMap(({ passwordFile, nextPasswordFile }) =>
+      [passwordFile, nextPasswordFile].flatMap((path): Mount[] =>
+        path === undefined ? [] : [{ path, type: 'File', readOnly: true }],
+      ),
     ),
     // Folders: the files are replaced when they are renewed.
     ...clientCertificateFolders(apiServer),

@@ -12,9 +12,15 @@ export interface MasterKernel {
   readonly clients: ClientConnections;
 }
 
-/** What the speaker owns in this host's kernel, and the connections to it. Changes nothing yet. */
-export function masterKernel({ config, routes, facts }: SpeakerContext, journal: Journal): MasterKernel {
-  const routers = config.routers.map(({ address }) => address);
+/**
+ * What the speaker owns in this host's kernel, and the connections to it. Changes nothing yet.
+ * @param routers their addresses, which may change
+ */
+export function masterKernel(
+  { config, routes, facts }: SpeakerContext,
+  journal: Journal,
+  routers: () => readonly string[],
+): MasterKernel {
   const host = new HostNetwork({
     routes,
     nft: new Nftables(),
@@ -25,7 +31,7 @@ export function masterKernel({ config, routes, facts }: SpeakerContext, journal:
   });
   const clients = new ClientConnections({
     open: () => new SockDiag(),
-    notClients: [facts.nodeAddress, ...routers],
+    notClients: () => [facts.nodeAddress, ...routers()],
     reset: (report) => journal.connectionsReset(report),
     failed: (error) => journal.connectionsUnknown(error),
   });

@@ -1,14 +1,19 @@
 import { linuxSockets } from '@bgp-lb/linux';
 import { BfdThread } from '@bgp-lb/protocol/node';
 import { RouterBfd } from './bfd/router-bfd.ts';
-import { Advertiser } from './bgp/advertiser.ts';
-import { sourceTowards } from './host-facts.ts';
+import { Advertiser, type RouterChanges, type RouterPasswords } from './bgp/advertiser.ts';
+import type { RouterConfig } from './config/speaker-config.ts';
+import { linkLocalTowards, sourceTowards } from './host-facts.ts';
 import type { Journal } from './journal.ts';
 import type { SpeakerContext } from './speaker-context.ts';
 
 export interface RouterSessions {
   readonly advertiser: Advertiser;
   readonly bfd: RouterBfd;
+  /** As configured now. */
+  routers(): readonly RouterConfig[];
+  /** Brings both to other routers; what is the same is not touched. */
+  setRouters(routers: readonly RouterConfig[], passwords: RouterPasswords): RouterChanges;
 }
 
 /**
@@ -27,6 +32,7 @@ export function routerSessions(
     passwords,
     isRestarting,
     sourceTowards: (router) => sourceTowards(routes, router),
+    linkLocalTowards: (router) => linkLocalTowards(routes, router),
     sockets: linuxSockets,
     handlers: {
       established: (peer) => {
@@ -50,5 +56,16 @@ export function routerSessions(
     scheduled: (scheduling) => journal.bfdScheduled(scheduling),
     failed: (what) => journal.bfdFailed(what),
   });
-  return { advertiser, bfd };
+  let { routers } = config;
+  return {
+    advertiser,
+    bfd,
+    routers: () => routers,
+    setRouters(wanted, wantedPasswords) {
+      routers = wanted;
+      const changes = advertiser.setRouters(wanted, wantedPasswords);
+      bfd.setRouters(wanted);
+      return changes;
+    },
+  };
 }

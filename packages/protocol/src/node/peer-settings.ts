@@ -52,6 +52,8 @@ export interface PeerSettings {
   readonly maxPaths?: number;
   readonly importPolicy?: ImportPolicy;
   readonly socket?: SocketOptions;
+  /** The TCP MD5 key of a connection that we make, asked for with each: in place of that of `socket`, where keys change. */
+  readonly connectPassword?: () => string | undefined;
 }
 
 /** One configured peer. */
@@ -95,6 +97,7 @@ export interface ResolvedSettings {
   readonly maxPaths: number | undefined;
   readonly importPolicy: ImportPolicy | undefined;
   readonly socket: SocketOptions;
+  readonly connectPassword: (() => string | undefined) | undefined;
 }
 
 /**
@@ -122,6 +125,7 @@ export function resolveSettings(name: string, settings: PeerSettings): ResolvedS
     maxPaths: settings.maxPaths,
     importPolicy: settings.importPolicy,
     socket: settings.socket ?? {},
+    connectPassword: settings.connectPassword,
   };
   check(name, resolved);
   return resolved;

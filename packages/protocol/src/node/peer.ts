@@ -298,6 +298,7 @@ export class Peer {
       address,
       port,
       socket: settings.socket,
+      connectPassword: settings.connectPassword,
       localOpen: localOpen(offerOf(settings, { asn, routerId }, restarting)),
       expected: { localAsn: asn, remoteAsn: settings.remoteAsn },
       fsm: {

@@ -48,6 +48,7 @@ export interface SessionOptions {
   readonly address: string;
   readonly port: number;
   readonly socket: SocketOptions;
+  readonly connectPassword: (() => string | undefined) | undefined;
   readonly localOpen: OpenMessage;
   readonly expected: ExpectedPeer;
   readonly fsm: PeerFsmConfig;
@@ -274,9 +275,11 @@ export class Session {
   }
 
   #connect(): void {
-    const { sockets, address, port, socket: socketOptions } = this.#options;
+    const { sockets, address, port, socket: socketOptions, connectPassword } = this.#options;
     try {
-      const socket = sockets.open(address, socketOptions);
+      const password = connectPassword?.() ?? socketOptions.password;
+      const options = password === undefined ? socketOptions : { ...socketOptions, password };
+      const socket = sockets.open(address, options);
       this.#attach('active', socket).connect(port, address);
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);

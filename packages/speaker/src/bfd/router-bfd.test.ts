@@ -42,6 +42,7 @@ function start(routers: readonly RouterConfig[]) {
       handlers = given;
       return {
         add: (session) => added.push(session),
+        remove: (id) => done.push(`remove ${id}`),
         status: () => Promise.reject(new Error('the thread is dead')),
         stop: async () => {
           done.push('stop');
@@ -78,6 +79,29 @@ describe('BFD with the routers', () => {
     expect(one.bfd.state(plain.address)).toBe('off');
     expect(await one.bfd.status()).toBeUndefined();
     await one.bfd.stop();
+  });
+
+  it('begins and ends sessions with the routers that come and go, and leaves the others alone', () => {
+    const one = start([plain]);
+    one.bfd.setRouters([plain, watched]);
+    one.change(watched, up);
+    one.bfd.setRouters([{ ...watched, holdTime: 3_000 }, strict]);
+    expect(one.added).toHaveLength(2);
+    expect(one.taken()).toEqual([]);
+    expect(one.bfd.state(watched.address)).toBe('Up');
+    one.bfd.setRouters([{ ...watched, bfd: { ...timing, transmitInterval: 100, strict: false } }]);
+    expect(one.taken()).toEqual(['remove 10.0.0.10', 'remove 10.0.0.11']);
+    expect(one.added.at(-1)).toMatchObject({ id: '10.0.0.10', transmitInterval: 100 });
+    one.bfd.setRouters([plain]);
+    one.taken();
+    // What the session that was taken back says last is no death.
+    expect(one.change(watched, failure)).toEqual([]);
+    expect(one.bfd.state(watched.address)).toBe('off');
+  });
+
+  it('speaks from the address that BGP has, where that is configured', () => {
+    const one = start([{ ...watched, sourceAddress: '10.0.0.1' }]);
+    expect(one.added).toMatchObject([{ localAddress: '10.0.0.1' }]);
   });
 
   it('has one session per router from the start, with the intervals of each', () => {

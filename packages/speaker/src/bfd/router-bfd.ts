@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BfdState } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
@@ -11,7 +12,7 @@ import type { RouterConfig } from '../config/speaker-config.ts';
 import { type BfdVerdict, judgeBfdChange } from './router-death.ts';
 
 /** The part of `BfdThread` that is used here. */
-export type BfdSessions = Pick<BfdThread, 'add' | 'status' | 'stop'>;
+export type BfdSessions = Pick<BfdThread, 'add' | 'remove' | 'status' | 'stop'>;
 
 export interface RouterBfdOptions {
   readonly routers: readonly RouterConfig[];
@@ -35,8 +36,9 @@ const ANSWER_TIME = 1_000;
 /** BFD with the routers that ask for it: one session each from the start, whatever BGP does, and what it says of them. */
 export class RouterBfd {
   readonly #options: RouterBfdOptions;
-  readonly #routers: ReadonlyMap<string, RouterConfig>;
-  readonly #sessions: BfdSessions | undefined;
+  /** Those that have BFD. */
+  readonly #routers = new Map<string, RouterConfig>();
+  #sessions: BfdSessions | undefined;
   readonly #states = new Map<string, BfdState>();
   readonly #establishedAt = new Map<string, number>();
   readonly #now: () => number;
@@ -46,23 +48,27 @@ export class RouterBfd {
   constructor(options: RouterBfdOptions) {
     this.#options = options;
     this.#now = options.now ?? threadClock.now;
-    const withBfd = options.routers.filter(({ bfd }) => bfd !== undefined);
-    this.#routers = new Map(withBfd.map((router) => [router.address, router]));
-    if (withBfd.length === 0) return;
-    this.#sessions = options.start({
-      started: (scheduling) => {
-        this.#scheduling = scheduling;
-        options.scheduled(scheduling);
-      },
-      changed: (change) => this.#changed(change),
-      refused: (router, message) => options.failed(`with ${router}: ${message}`),
-      failed: (error) => this.#lost(error),
-    });
-    for (const { address, ttlSecurityHops, bfd } of withBfd) {
-      this.#states.set(address, 'Down');
-      if (bfd === undefined) continue;
-      const { strict: _, multihop = ttlSecurityHops > 1, ...timing } = bfd;
-      this.#sessions.add({ id: address, remoteAddress: address, multihop, ...timing });
+    this.setRouters(options.routers);
+  }
+
+  /**
+   * Brings the sessions to these routers: begins and ends what differs, and leaves the others alone. A router whose session ends is
+   * told AdminDown, so that it does not take the silence for our death.
+   */
+  setRouters(routers: readonly RouterConfig[]): void {
+    const wanted = new Map(
+      routers.flatMap((router) => (router.bfd === undefined ? [] : [[router.address, router]])),
+    );
+    for (const [address, router] of this.#routers) {
+      if (isSameSession(router, wanted.get(address))) continue;
+      this.#routers.delete(address);
+      this.#states.delete(address);
+      this.#sessions?.remove(address);
+    }
+    for (const router of wanted.values()) {
+      const isKnown = this.#routers.has(router.address);
+      this.#routers.set(router.address, router);
+      if (!isKnown) this.#add(router);
     }
   }
 
@@ -116,8 +122,31 @@ export class RouterBfd {
     for (const router of this.#states.keys()) this.#states.set(router, 'AdminDown');
   }
 
+  #add({ address, sourceAddress, ttlSecurityHops, bfd }: RouterConfig): void {
+    if (bfd === undefined) return;
+    const { strict: _, multihop = ttlSecurityHops > 1, ...timing } = bfd;
+    this.#states.set(address, 'Down');
+    this.#sessions ??= this.#start();
+    const local = sourceAddress === undefined ? {} : { localAddress: sourceAddress };
+    this.#sessions.add({ id: address, remoteAddress: address, multihop, ...local, ...timing });
+  }
+
+  #start(): BfdSessions {
+    return this.#options.start({
+      started: (scheduling) => {
+        this.#scheduling = scheduling;
+        this.#options.scheduled(scheduling);
+      },
+      changed: (change) => this.#changed(change),
+      refused: (router, message) => this.#options.failed(`with ${router}: ${message}`),
+      failed: (error) => this.#lost(error),
+    });
+  }
+
   #changed(change: BfdStateChange): void {
     const { id: router, to } = change;
+    // The last words of a session that was taken back.
+    if (!this.#routers.has(router)) return;
     this.#states.set(router, to);
     const verdict = judgeBfdChange(change, this.#establishedAt.get(router));
     this.#options.changed(change, verdict);
@@ -140,4 +169,11 @@ export class RouterBfd {
     this.#options.failed(`its thread ended and is started again: ${error.message}`);
     for (const router of this.#states.keys()) this.#gate(router);
   }
+}
+
+function isSameSession(a: RouterConfig, b: RouterConfig | undefined): boolean {
+  const settings = ({ sourceAddress, ttlSecurityHops, bfd }: RouterConfig): object => ({
+    ...{ sourceAddress, ttlSecurityHops, bfd },
+  });
+  return b !== undefined && isDeepStrictEqual(settings(a), settings(b));
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Asn,
   asn,
@@ -14,6 +15,7 @@ import type { RouterConfig, SpeakerConfig } from '../config/speaker-config.ts';
 import type { Advertisement } from '../lifecycle/vip-state.ts';
 import { advertisementAttributes } from './attributes.ts';
 import { type OtherMaster, otherMasters, otherMastersPolicy } from './other-masters.ts';
+import { RouterKeys } from './router-keys.ts';
 
 /** Seconds that the routers are asked to wait for a restarted speaker (RFC 4724). */
 const RESTART_TIME = 60;
@@ -24,15 +26,34 @@ const CONNECT_RETRY = 5;
 /** A router tells of each other master once; more than this from one router is a mistake that ends the session. */
 const MAX_PATHS = 10_000;
 
+/** TCP-MD5 passwords by router address, the present one first. */
+export type RouterPasswords = ReadonlyMap<string, readonly string[]>;
+
+/** What a change of the routers did, by address. */
+export interface RouterChanges {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Their sessions had to end, since what they were made with has changed. */
+  readonly changed: readonly string[];
+}
+
+interface Session {
+  readonly router: RouterConfig;
+  readonly peer: Peer;
+  readonly keys: RouterKeys;
+}
+
 export interface AdvertiserOptions {
   readonly config: Pick<SpeakerConfig, 'asn' | 'vips' | 'routers'>;
   readonly routerId: string;
-  /** TCP-MD5 passwords by router address. */
-  readonly passwords: ReadonlyMap<string, string>;
+  /** TCP-MD5 passwords by router address: see `RouterKeys`. */
+  readonly passwords: RouterPasswords;
   /** A predecessor's routes may still be at the routers: they stay until `advertise` is called for the first time. */
   readonly isRestarting: boolean;
   /** The address that this host uses towards a router; `undefined` without a route. */
   readonly sourceTowards: (router: string) => string | undefined;
+  /** Our link-local address on the link that a router is on; `undefined` when it is behind a gateway. Asked for with IPv6. */
+  readonly linkLocalTowards: (router: string) => string | undefined;
   readonly sockets: Sockets;
   readonly clock?: Clock;
   readonly handlers: Pick<SpeakerHandlers, 'established' | 'down' | 'event'> & {
@@ -46,7 +67,7 @@ export class Advertiser {
   readonly #options: AdvertiserOptions;
   readonly #localAsn: Asn;
   readonly #speaker: BgpSpeaker;
-  readonly #peers: readonly { readonly router: RouterConfig; readonly peer: Peer }[];
+  #sessions: readonly Session[] = [];
   #wanted: ReadonlyMap<string, Advertisement> | undefined;
   #caKeys: readonly string[] = [];
 
@@ -57,6 +78,7 @@ export class Advertiser {
     const { established, down, event, ignored } = options.handlers;
     const handlers: SpeakerHandlers = {
       established: (peer, negotiated) => {
+        this.#sessionWith(peer.address)?.keys.worked();
         // The session's own address is the next hop, whatever the route to the router says by now.
         this.#push(peer);
         established?.(peer, negotiated);
@@ -72,7 +94,44 @@ export class Advertiser {
       handlers,
       ...(options.clock === undefined ? {} : { clock: options.clock }),
     });
-    this.#peers = options.config.routers.map((router) => ({ router, peer: this.#addPeer(router) }));
+    this.setRouters(options.config.routers, options.passwords, options.isRestarting);
+  }
+
+  /**
+   * Brings the sessions to these routers. Those whose settings are the same are not touched: another password is used when they are
+   * next connected. What is added connects at once, and is told what the others have been told.
+   * @throws RangeError for settings that the protocol does not have
+   */
+  setRouters(
+    routers: readonly RouterConfig[],
+    passwords: RouterPasswords,
+    isRestarting = false,
+  ): RouterChanges {
+    const before = this.#sessions;
+    const known = new Map(before.map((session) => [session.router.address, session]));
+    const wanted = new Set(routers.map(({ address }) => address));
+    const changes = { added: [] as string[], removed: [] as string[], changed: [] as string[] };
+    this.#sessions = routers.map((router) => {
+      const { address } = router;
+      const session = known.get(address);
+      const keys = passwords.get(address) ?? [];
+      if (session !== undefined && isSameSession(session, router, keys)) {
+        session.keys.replace(keys);
+        return { ...session, router };
+      }
+      (session === undefined ? changes.added : changes.changed).push(address);
+      if (session !== undefined) {
+        session.peer.stop({ subcode: CeaseSubcode.OtherConfigurationChange });
+        void this.#speaker.removePeer(session.peer);
+      }
+      return this.#addSession(router, new RouterKeys(keys), isRestarting);
+    });
+    for (const { router, peer } of before) {
+      if (wanted.has(router.address)) continue;
+      changes.removed.push(router.address);
+      void this.#speaker.removePeer(peer);
+    }
+    return changes;
   }
 
   /** Brings all routers to this set of advertisements; only differences are sent. */
@@ -82,12 +141,12 @@ export class Advertiser {
     if (isSame) return;
     this.#wanted = new Map(wanted);
     this.#caKeys = caKeys;
-    for (const { peer } of this.#peers) this.#push(peer);
+    for (const { peer } of this.#sessions) this.#push(peer);
   }
 
   /** The sessions, in the order of the configuration. */
   peers(): readonly Peer[] {
-    return this.#peers.map(({ peer }) => peer);
+    return this.#sessions.map(({ peer }) => peer);
   }
 
   /** The other masters that the routers forward to, as they reflect them. */
@@ -99,14 +158,14 @@ export class Advertiser {
 
   /** Ends the session with a router that is dead by BFD: Cease/BFD Down (RFC 9384). It is looked for again as always. */
   endDead(router: string): void {
-    const peer = this.#peerOf(router);
+    const peer = this.#sessionWith(router)?.peer;
     peer?.stop({ subcode: CeaseSubcode.BfdDown });
     peer?.start();
   }
 
   /** Lets the session with a router connect, or keeps it from doing so. */
   mayConnect(router: string, isAllowed: boolean): void {
-    const peer = this.#peerOf(router);
+    const peer = this.#sessionWith(router)?.peer;
     if (isAllowed) peer?.start();
     else peer?.stopSilently();
   }
@@ -121,19 +180,19 @@ export class Advertiser {
     return this.#speaker.close({ text });
   }
 
-  #peerOf(router: string): Peer | undefined {
-    return this.#peers.find(({ peer }) => peer.address === router)?.peer;
+  #sessionWith(router: string): Session | undefined {
+    return this.#sessions.find(({ peer }) => peer.address === router);
   }
 
-  #addPeer(router: RouterConfig): Peer {
-    const peer = this.#startPeer(router);
+  #addSession(router: RouterConfig, keys: RouterKeys, isRestarting: boolean): Session {
+    const peer = this.#startPeer(router, keys, isRestarting);
+    this.#push(peer);
     // Before anything was sent: connecting begins when this has returned.
     if (router.bfd?.strict === true) peer.stopSilently();
-    return peer;
+    return { router, peer, keys };
   }
 
-  #startPeer(router: RouterConfig): Peer {
-    const password = this.#options.passwords.get(router.address);
+  #startPeer(router: RouterConfig, keys: RouterKeys, isRestarting: boolean): Peer {
     const families = [familyOf(router.address)];
     return this.#speaker.addPeer({
       name: router.address,
@@ -143,7 +202,7 @@ export class Advertiser {
       families,
       holdTime: Math.round(router.holdTime / 1000),
       connectRetryTime: CONNECT_RETRY,
-      gracefulRestart: { restartTime: RESTART_TIME, families, restarting: this.#options.isRestarting },
+      gracefulRestart: { restartTime: RESTART_TIME, families, restarting: isRestarting },
       maxPaths: MAX_PATHS,
       addPathReceive: families,
       importPolicy: otherMastersPolicy(
@@ -151,9 +210,10 @@ export class Advertiser {
           parsePrefix(`${address}/${familyOf(address).maxPrefixLength}`),
         ),
       ),
+      ...(keys.isUsed ? { connectPassword: () => keys.next() } : {}),
       socket: {
         userTimeout: router.holdTime,
-        ...(password === undefined ? {} : { password }),
+        ...(router.sourceAddress === undefined ? {} : { localAddress: router.sourceAddress }),
         ...(router.ttlSecurityHops === 0 ? {} : { ttlSecurityHops: router.ttlSecurityHops }),
       },
     });
@@ -164,21 +224,25 @@ export class Advertiser {
     const family = familyOf(peer.address);
     const local = sessionAddress(peer) ?? this.#options.sourceTowards(peer.address);
     // Without a way to the router there is no session either; `established` comes back here.
-    peer.setRoutes(family, local === undefined ? [] : this.#routes(family, peer.isInternal, local));
+    peer.setRoutes(family, local === undefined ? [] : this.#routes(family, peer, local));
   }
 
-  #routes(family: Family, isInternal: boolean, local: string): Parameters<Peer['setRoutes']>[1] {
-    const nextHop = parseIpAddress(local);
-    return [...(this.#wanted ?? [])].flatMap(([vip, advertisement]) => {
-      if (advertisement === 'none' || familyOf(vip) !== family) return [];
+  #routes(family: Family, peer: Peer, local: string): Parameters<Peer['setRoutes']>[1] {
+    const { config, linkLocalTowards } = this.#options;
+    const linkLocal = family === ipv6Unicast ? linkLocalTowards(peer.address) : undefined;
+    return config.vips.flatMap((vip) => {
+      const advertisement = this.#wanted?.get(vip.address) ?? 'none';
+      if (advertisement === 'none' || familyOf(vip.address) !== family) return [];
       const attributes = advertisementAttributes({
+        vip,
         localAsn: this.#localAsn,
-        isInternal,
-        nextHop,
+        isInternal: peer.isInternal,
+        nextHop: parseIpAddress(local),
+        linkLocalNextHop: linkLocal === undefined ? undefined : parseIpAddress(linkLocal),
         advertisement,
         caKeys: this.#caKeys,
       });
-      return [{ prefix: parsePrefix(`${vip}/${family.maxPrefixLength}`), attributes }];
+      return [{ prefix: parsePrefix(`${vip.address}/${family.maxPrefixLength}`), attributes }];
     });
   }
 }
@@ -199,4 +263,18 @@ function isEqualMap(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unkn
 
 function isEqualList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((item, index) => item === b[index]);
+}
+
+/** BFD is not of the session but beside it, and a session may live on with another password, though not with the first or without. */
+function isSameSession(
+  { router, keys }: Session,
+  wanted: RouterConfig,
+  wantedKeys: readonly string[],
+): boolean {
+  if (keys.isUsed !== wantedKeys.length > 0) return false;
+  return isDeepStrictEqual(settingsOf(router), settingsOf(wanted));
+}
+
+function settingsOf({ passwordFile: _, nextPasswordFile: __, bfd: ___, ...settings }: RouterConfig): object {
+  return settings;
 }

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type AdvertisementInput, advertisementAttributes } from './attributes.ts';
 
 const input: AdvertisementInput = {
+  vip: {},
   localAsn: asn(64512),
   isInternal: true,
   nextHop: parseIpAddress('10.0.0.11'),
@@ -55,5 +56,24 @@ describe('the advertisement of a VIP', () => {
     expect(path.asPath).toEqual([{ type: 2, asns: [64512] }]);
     expect(path.localPref).toBeUndefined();
     expect(path.communities).toEqual([0xffff0000]);
+  });
+
+  it('carries what the operator asks for, of which a drain keeps all but the preference', () => {
+    const large1 = { globalAdministrator: 64512, localData1: 77, localData2: 1 };
+    const vip = { localPref: 250, med: 7, communities: [0xfc000064, large1, 0xffffff01] };
+    expect(attributes({ vip })).toMatchObject({
+      localPref: 250,
+      multiExitDisc: 7,
+      communities: [0xfc000064, 0xffffff01],
+    });
+    expect(large(attributes({ vip }))).toEqual([`64512:1:${0xdeadbeef}`, '64512:77:1']);
+    const drained = attributes({ vip, advertisement: 'draining' });
+    expect(drained).toMatchObject({
+      localPref: 0,
+      multiExitDisc: 7,
+      communities: [0xfc000064, 0xffff0000, 0xffffff01],
+    });
+    expect(large(drained)).toEqual([`64512:1:${0xdeadbeef}`, '64512:77:1', '64512:2:1']);
+    expect(attributes({ vip, isInternal: false })).toMatchObject({ localPref: undefined, multiExitDisc: 7 });
   });
 });

@@ -8,6 +8,7 @@ import {
   SegmentType,
   WellKnownCommunity,
 } from '@bgp-lb/protocol';
+import type { VipConfig } from '../config/speaker-config.ts';
 import type { Advertisement } from '../lifecycle/vip-state.ts';
 
 /** First local data of our large communities (RFC 8092): what the second one means. */
@@ -24,11 +25,15 @@ const Reason = { Draining: 1, LastResort: 2 } as const;
 const LOCAL_PREF = 100;
 
 export interface AdvertisementInput {
+  /** What the operator wants of this VIP's path. */
+  readonly vip: Pick<VipConfig, 'localPref' | 'med' | 'communities'>;
   readonly localAsn: Asn;
   /** The router is in our AS. */
   readonly isInternal: boolean;
   /** Our address of the session. */
   readonly nextHop: IpAddress;
+  /** Our link-local address beside it: for IPv6 and a router on our link (RFC 2545 section 3). */
+  readonly linkLocalNextHop?: IpAddress | undefined;
   readonly advertisement: Exclude<Advertisement, 'none'>;
   /** SHA-256 of the SubjectPublicKeyInfo of each CA certificate, in hexadecimal. */
   readonly caKeys: readonly string[];
@@ -39,27 +44,32 @@ export interface AdvertisementInput {
  * our own AS, LOCAL_PREF 0 (RFC 8326 section 4), so that any BGP speaker prefers the others.
  */
 export function advertisementAttributes(input: AdvertisementInput): PathAttributes {
-  const { localAsn, isInternal, nextHop, advertisement } = input;
+  const { localAsn, isInternal, nextHop, linkLocalNextHop, advertisement, vip } = input;
   const isLesser = advertisement !== 'normal';
   return pathAttributes({
     origin: Origin.Igp,
     asPath: isInternal ? [] : [{ type: SegmentType.AsSequence, asns: [localAsn] }],
     nextHop,
+    linkLocalNextHop,
+    multiExitDisc: vip.med,
     // LOCAL_PREF stays within the AS (RFC 4271 section 5.1.5).
-    localPref: isInternal ? localPref(isLesser) : undefined,
-    communities: isLesser ? [WellKnownCommunity.GracefulShutdown] : undefined,
+    localPref: isInternal ? (isLesser ? 0 : (vip.localPref ?? LOCAL_PREF)) : undefined,
+    communities: communities(input, isLesser),
     largeCommunities: largeCommunities(input),
   });
 }
 
-function localPref(isLesser: boolean): number {
-  return isLesser ? 0 : LOCAL_PREF;
+function communities({ vip }: AdvertisementInput, isLesser: boolean): readonly number[] | undefined {
+  const wanted = new Set((vip.communities ?? []).filter((one) => typeof one === 'number'));
+  if (isLesser) wanted.add(WellKnownCommunity.GracefulShutdown);
+  return wanted.size === 0 ? undefined : [...wanted].sort((a, b) => a - b);
 }
 
 function largeCommunities({
   localAsn,
   advertisement,
   caKeys,
+  vip,
 }: AdvertisementInput): readonly LargeCommunity[] {
   const of = (localData1: number, localData2: number): LargeCommunity => ({
     globalAdministrator: localAsn,
@@ -69,11 +79,10 @@ function largeCommunities({
   const identities = [...new Set(caKeys.map(identityOf))]
     .sort((a, b) => a - b)
     .map((id) => of(Meaning.Identity, id));
-  if (advertisement === 'normal') return identities;
-  return [
-    ...identities,
-    of(Meaning.Reason, advertisement === 'draining' ? Reason.Draining : Reason.LastResort),
-  ];
+  const wanted = (vip.communities ?? []).filter((one) => typeof one !== 'number');
+  const own = [...identities, ...wanted];
+  if (advertisement === 'normal') return own;
+  return [...own, of(Meaning.Reason, advertisement === 'draining' ? Reason.Draining : Reason.LastResort)];
 }
 
 /** The first 32 bits of a SHA-256 in hexadecimal. */

@@ -1,5 +1,7 @@
 import { dirname } from 'node:path';
 import type { CrossFieldFault } from '@bgp-lb/daemon';
+import { WellKnownCommunity } from '@bgp-lb/protocol';
+import { type Community, formatCommunity } from './community.ts';
 import type { SpeakerConfig } from './speaker-config.ts';
 
 /** How long an API server with `--shutdown-delay-duration=0` serves on after /readyz turned red, with room. Milliseconds. */
@@ -14,6 +16,8 @@ export function crossFieldFaults(config: SpeakerConfig): readonly CrossFieldFaul
     ...machinePortFaults(config),
     ...routerIdFaults(config),
     ...bfdFaults(config),
+    ...sessionFaults(config),
+    ...communityFaults(config),
     ...timeFaults(config),
     ...credentialFaults(config),
   ];
@@ -43,6 +47,52 @@ function duplicates({ vips, routers, bootstrap }: SpeakerConfig): CrossFieldFaul
   );
   find(bootstrap.markers, (index) => ['bootstrap', 'markers', index], 'each marker once');
   return faults;
+}
+
+/** GRACEFUL_SHUTDOWN (RFC 8326), and ASN:1 and ASN:2, say what a path is: that is the speaker's to say. */
+function communityFaults({ asn, vips }: SpeakerConfig): CrossFieldFault[] {
+  const isOurs = (one: Community): boolean =>
+    typeof one === 'number'
+      ? one === WellKnownCommunity.GracefulShutdown
+      : one.globalAdministrator === asn && (one.localData1 === 1 || one.localData1 === 2);
+  return vips.flatMap(({ communities = [] }, vip) =>
+    communities.flatMap((one, index): CrossFieldFault[] => {
+      if (!isOurs(one)) return [];
+      return [
+        {
+          path: ['vips', vip, 'communities', index],
+          message: 'is one by which the speaker itself says what the path is',
+          value: formatCommunity(one),
+          allowed: `any but 65535:0, ${asn}:1:* and ${asn}:2:*`,
+        },
+      ];
+    }),
+  );
+}
+
+function sessionFaults({ vips, routers }: SpeakerConfig): CrossFieldFault[] {
+  return routers.flatMap(({ address, sourceAddress, passwordFile, nextPasswordFile }, index) => {
+    const faults: CrossFieldFault[] = [];
+    if (nextPasswordFile !== undefined && passwordFile === undefined) {
+      faults.push({
+        path: ['routers', index, 'nextPasswordFile'],
+        message: 'follows no password',
+        value: nextPasswordFile,
+        allowed: 'only together with passwordFile',
+      });
+    }
+    if (sourceAddress === undefined) return faults;
+    const isVip = vips.some((vip) => vip.address === sourceAddress);
+    if (isVip || version(sourceAddress) !== version(address)) {
+      faults.push({
+        path: ['routers', index, 'sourceAddress'],
+        message: isVip ? 'is a VIP, which all masters share' : `is of another family than ${address}`,
+        value: sourceAddress,
+        allowed: `an IPv${version(address)} address of this host alone`,
+      });
+    }
+    return faults;
+  });
 }
 
 function bfdFaults({ routers }: SpeakerConfig): CrossFieldFault[] {
@@ -185,8 +235,7 @@ function credentialFaults({ bootstrap, apiServer }: SpeakerConfig): CrossFieldFa
   ];
   return files.flatMap(([path, file]): CrossFieldFault[] => {
     if (file === undefined) return [];
-    const folder = dirname(file);
-    if (!contains(folder, CREDENTIALS) && !contains(CREDENTIALS, folder)) return [];
+    if (!isBesideCredentials(dirname(file))) return [];
     return [
       {
         path,
@@ -196,6 +245,11 @@ function credentialFaults({ bootstrap, apiServer }: SpeakerConfig): CrossFieldFa
       },
     ];
   });
+}
+
+/** A folder that holds, or is among, what kubeadm keeps secret. */
+function isBesideCredentials(folder: string): boolean {
+  return contains(folder, CREDENTIALS) || contains(CREDENTIALS, folder);
 }
 
 function contains(folder: string, path: string): boolean {

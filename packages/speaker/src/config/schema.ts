@@ -9,6 +9,7 @@ import {
   port,
 } from '@bgp-lb/daemon';
 import * as z from 'zod';
+import { community } from './community.ts';
 import { crossFieldFaults } from './cross-field.ts';
 import type { SpeakerConfig } from './speaker-config.ts';
 
@@ -22,6 +23,25 @@ const vip = z.strictObject({
     .describe(
       'The port of the API server on this machine. When it differs from `port`, an nft rule maps the one to the other.',
     ),
+  localPref: z
+    .int()
+    .min(1)
+    .max(4_294_967_295)
+    .optional()
+    .describe(
+      'LOCAL_PREF within our AS (RFC 4271 section 5.1.5) while this master is in full service; a last resort and a drain always have 0. Default: 100.',
+    ),
+  med: z
+    .int()
+    .min(0)
+    .max(4_294_967_295)
+    .optional()
+    .describe('MULTI_EXIT_DISC (RFC 4271 section 5.1.4). Default: none.'),
+  communities: z
+    .array(community())
+    .max(32)
+    .optional()
+    .describe('Communities (RFC 1997) and large communities (RFC 8092) that the path carries beside ours.'),
 });
 
 const bfd = z.strictObject({
@@ -58,6 +78,16 @@ const router = z.strictObject({
   passwordFile: filePath()
     .optional()
     .describe('File with the TCP-MD5 password (RFC 2385), 1 to 80 octets, not readable by others.'),
+  nextPasswordFile: filePath()
+    .optional()
+    .describe(
+      'File with the password that follows. While it is given, attempts to connect use both in turn: the router may be given the new one at any time.',
+    ),
+  sourceAddress: ipAddress()
+    .optional()
+    .describe(
+      'Our address of the session, and the next hop. Default: the one that the route to the router has.',
+    ),
   holdTime: duration({ min: 3 * SECOND, max: 65_535 * SECOND })
     .default(9 * SECOND)
     .describe('Hold time that is offered to the router (RFC 4271 section 4.2).'),

@@ -1,3 +1,5 @@
+import type { Community } from './community.ts';
+
 /** A virtual address of the control plane. */
 export interface VipConfig {
   /** Canonical text. */
@@ -6,6 +8,12 @@ export interface VipConfig {
   readonly port: number;
   /** The API server's port on this machine. */
   readonly machinePort: number;
+  /** LOCAL_PREF of a path in full service; default 100. */
+  readonly localPref?: number | undefined;
+  /** MULTI_EXIT_DISC; default none. */
+  readonly med?: number | undefined;
+  /** Beside those that say what the path is. */
+  readonly communities?: readonly Community[] | undefined;
 }
 
 /** BFD with a router. Intervals are milliseconds. */
@@ -25,6 +33,9 @@ export interface RouterConfig {
   readonly port: number;
   readonly asn: number;
   readonly passwordFile?: string | undefined;
+  readonly nextPasswordFile?: string | undefined;
+  /** Our end of the session. */
+  readonly sourceAddress?: string | undefined;
   /** Milliseconds. */
   readonly holdTime: number;
   /** 0: no TTL security. */

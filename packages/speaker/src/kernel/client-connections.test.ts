@@ -43,7 +43,7 @@ function kernel(first: readonly TcpConnection[], options: { gone?: number; late?
         },
       };
     },
-    notClients: ['10.0.0.10', '10.0.0.11'],
+    notClients: () => ['10.0.0.10', '10.0.0.11'],
     reset: (report) => reports.push(report),
     failed: (error) => failures.push(error),
     now: () => clock,
@@ -120,7 +120,7 @@ describe('the connections of a VIP that leaves', () => {
       open: () => {
         throw new Error('EOPNOTSUPP');
       },
-      notClients: [],
+      notClients: () => [],
       reset: () => expect.fail('nothing was reset'),
       failed: (error) => failures.push(error),
     });

@@ -21,7 +21,7 @@ export interface ClientConnectionsOptions {
    * Addresses whose connections are no clients': the routers' health checks, and this host's own programs (kubelet), which
    * never end by themselves and find another master once the VIP has left.
    */
-  readonly notClients: readonly string[];
+  readonly notClients: () => readonly string[];
   readonly reset: (report: ResetReport) => void;
   /** The kernel does not answer, or refuses. Told once. */
   readonly failed: (error: unknown) => void;
@@ -38,14 +38,12 @@ const ROUNDS = 3;
 /** The TCP connections to the VIPs on this host, as the kernel knows them, whatever the process does that has them. */
 export class ClientConnections {
   readonly #options: ClientConnectionsOptions;
-  readonly #notClients: ReadonlySet<string>;
   readonly #now: () => number;
   #hasFailed = false;
   #counted: { readonly at: number; readonly count: number | undefined } | undefined;
 
   constructor(options: ClientConnectionsOptions) {
     this.#options = options;
-    this.#notClients = new Set(options.notClients);
     this.#now = options.now ?? (() => performance.now());
   }
 
@@ -107,7 +105,7 @@ export class ClientConnections {
 
   /** This host reaches its VIP with the VIP itself as the source. */
   #isClient({ address }: VipConfig, { remoteAddress }: TcpConnection): boolean {
-    return remoteAddress !== address && !this.#notClients.has(remoteAddress);
+    return remoteAddress !== address && !this.#options.notClients().includes(remoteAddress);
   }
 }
 

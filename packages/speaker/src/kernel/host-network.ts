@@ -22,7 +22,7 @@ export interface HostNetworkOptions {
   readonly nft: NftTables;
   readonly vips: readonly VipConfig[];
   /** Addresses of the routers: the links towards them are the uplinks. */
-  readonly routers: readonly string[];
+  readonly routers: () => readonly string[];
   readonly nodeAddress: string;
   /** Something of ours was missing or changed, and has been put right. One phrase. */
   readonly repaired: (object: 'address' | 'nftables' | 'arp', what: string) => void;
@@ -141,7 +141,7 @@ export class HostNetwork {
 
   #currentUplinks(): readonly string[] {
     const { routes, routers, nodeAddress } = this.#options;
-    const interfaces = routers.flatMap((router) => {
+    const interfaces = routers().flatMap((router) => {
       try {
         return [routes.routeTo(router).interfaceIndex ?? 0];
       } catch {

@@ -23,7 +23,7 @@ function newNetwork(): HostNetwork {
     routes,
     nft,
     vips,
-    routers: ['10.9.0.1'],
+    routers: () => ['10.9.0.1'],
     nodeAddress: '10.9.0.2',
     repaired: (object, what) => say({ repaired: `${object}: ${what}` }),
   });

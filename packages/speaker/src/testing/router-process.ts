@@ -2,7 +2,7 @@
  * A router for tests: takes one speaker in AS 64512 by BGP and tells what it hears, as lines of JSON `{routes}` (after each
  * change, one text per path), `{established}`, `{down}` (kind and text), `{endOfRib}` and `{bfd}` (state and reason). Arguments: own
  * address, AS, password, and the interval of BFD x 3 in ms, 0 for none. Input, one JSON text per line: `"bfd-admin-down"`, or
- * `"bfd-start"` with an interval of 50 ms.
+ * `"bfd-start"` with an interval of 50 ms, or `"counters"`, answered by `{messages}` of the speaker.
  */
 import { createInterface } from 'node:readline';
 
@@ -89,6 +89,8 @@ function startBfd(milliseconds: number): void {
 
 if (interval !== '0') startBfd(Number(interval));
 createInterface({ input: process.stdin }).on('line', (line) => {
-  if (JSON.parse(line) === 'bfd-start') startBfd(50);
+  const message: string = JSON.parse(line);
+  if (message === 'bfd-start') startBfd(50);
+  else if (message === 'counters') say({ messages: speaker.peer(master)?.status().messages ?? null });
   else bfd.setAdminDown('master', true);
 });

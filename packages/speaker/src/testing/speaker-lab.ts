@@ -8,7 +8,9 @@ import { field, type LineProcess, NetworkNamespace } from './network-namespace.t
 
 export const VIP = '10.100.0.1';
 const NODE = '10.9.0.2';
-const ROUTER = '10.9.0.1';
+export const ROUTER = '10.9.0.1';
+/** A second one, in the same namespace. */
+export const SECOND_ROUTER = '10.9.0.4';
 /** A client in the router's namespace, with an address of its own. */
 export const CLIENT = '10.9.0.3';
 
@@ -35,6 +37,7 @@ export class SpeakerLab {
     this.master.connect('e0', this.#router);
     this.master.ip('address', 'add', `${NODE}/24`, 'dev', 'e0');
     this.#router.ip('address', 'add', `${ROUTER}/24`, 'dev', 'e0');
+    this.#router.ip('address', 'add', `${SECOND_ROUTER}/24`, 'dev', 'e0');
     this.#router.ip('address', 'add', `${CLIENT}/24`, 'dev', 'e0');
     this.#router.ip('route', 'add', VIP, 'via', NODE);
     this.ca = new TestCa(this.folder);
@@ -80,8 +83,11 @@ export class SpeakerLab {
   }
 
   /** @param options.bfd milliseconds x 3; default: no BFD */
-  async startRouter(options: { readonly bfd?: number } = {}): Promise<LineProcess> {
-    const router = this.#router.start(program.router, ROUTER, '64512', 'secret', String(options.bfd ?? 0));
+  async startRouter(
+    options: { readonly bfd?: number; readonly address?: string; readonly password?: string } = {},
+  ): Promise<LineProcess> {
+    const { bfd = 0, address = ROUTER, password = 'secret' } = options;
+    const router = this.#router.start(program.router, address, '64512', password, String(bfd));
     await router.next(field('listening'));
     return router;
   }
@@ -138,6 +144,11 @@ export class SpeakerLab {
     return this.master.run(process.execPath, program.speaker, ...args, '--config', this.path('speaker.yaml'));
   }
 
+  /** The same for a command that asks the running speaker. */
+  ask(...args: readonly string[]): string {
+    return this.master.run(process.execPath, program.speaker, ...args, '--socket', this.path('speaker.sock'));
+  }
+
   /** `ip netns exec` gives the process a mount namespace of its own. */
   #mounted([from, to]: readonly [string, string], command: readonly string[]): LineProcess {
     writeFileSync(this.path(to), '');
@@ -149,6 +160,11 @@ export class SpeakerLab {
   async status(): Promise<SpeakerStatus> {
     // The daemon is of this very tree.
     return (await controlRequest(this.path('speaker.sock'), 'GET', '/api/v1/status')) as SpeakerStatus;
+  }
+
+  /** Reloads as the command does, without a process for it. Throws with what the speaker complains of. */
+  async reload(): Promise<unknown> {
+    return await controlRequest(this.path('speaker.sock'), 'POST', '/api/v1/reload');
   }
 
   /** The kept events of one type, oldest first. */

@@ -1,0 +1,46 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { SpeakerConfig } from '../config/speaker-config.ts';
+
+/** The new configuration changes what only a start can change. Nothing of it was taken. */
+export class ReloadError extends Error {
+  override readonly name = 'ReloadError';
+}
+
+/** What a reload takes. */
+const RELOADED: ReadonlySet<string> = new Set(['routers', 'log']);
+
+/**
+ * Refuses a configuration that differs in more than a reload can change: half of it would be neither what was written nor what was.
+ * @throws ReloadError that names every key that differs
+ */
+export function checkReload(current: SpeakerConfig, next: SpeakerConfig): void {
+  const keys = differences(current, next);
+  if (keys.length === 0) return;
+  throw new ReloadError(
+    `nothing was reloaded, since ${keys.join(', ')} changed, which only a start of the speaker takes (with stopMode keep, no connection breaks); a reload takes routers and log`,
+  );
+}
+
+/** Paths of the keys that differ, one level into sections. */
+function differences(current: SpeakerConfig, next: SpeakerConfig): readonly string[] {
+  const [before, after] = [entries(current), entries(next)];
+  const names = new Set([...before.keys(), ...after.keys()]);
+  return [...names]
+    .filter((name) => !RELOADED.has(name) && !isDeepStrictEqual(before.get(name), after.get(name)))
+    .flatMap((name) => {
+      const [old, now] = [before.get(name), after.get(name)];
+      if (!isSection(old) || !isSection(now)) return [name];
+      const inner = new Set([...Object.keys(old), ...Object.keys(now)]);
+      return [...inner]
+        .filter((key) => !isDeepStrictEqual(Reflect.get(old, key), Reflect.get(now, key)))
+        .map((key) => `${name}.${key}`);
+    });
+}
+
+function entries(config: SpeakerConfig): ReadonlyMap<string, unknown> {
+  return new Map(Object.entries(config));
+}
+
+function isSection(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,33 @@
+import { statSync } from 'node:fs';
+import { readSecret } from '@bgp-lb/daemon';
+import type { RouterPasswords } from '../bgp/advertiser.ts';
+import type { RouterConfig } from '../config/speaker-config.ts';
+import { ReloadError } from './plan-reload.ts';
+
+/** The TCP-MD5 passwords of the routers. @throws SecretError for a file that cannot be used */
+export function readPasswords(routers: readonly RouterConfig[]): RouterPasswords {
+  return new Map(
+    routers.flatMap((router) => {
+      const files = passwordFiles(router);
+      return files.length === 0 ? [] : [[router.address, files.map(readSecret)] as const];
+    }),
+  );
+}
+
+function passwordFiles({ passwordFile, nextPasswordFile }: RouterConfig): readonly string[] {
+  return [passwordFile, nextPasswordFile].filter((file) => file !== undefined);
+}
+
+/**
+ * Refuses files that were replaced by rename behind a mount of the single file: the mount goes on showing the old one, so that a
+ * reload would take for new what is not.
+ * @throws ReloadError
+ */
+export function refuseStaleMounts(configFile: string, routers: readonly RouterConfig[]): void {
+  for (const file of [configFile, ...routers.flatMap(passwordFiles)]) {
+    if (statSync(file, { throwIfNoEntry: false })?.nlink !== 0) continue;
+    throw new ReloadError(
+      `nothing was reloaded, since ${file} was replaced and this container still has the old one mounted: start the speaker anew; a file that is written in place can be reloaded`,
+    );
+  }
+}

@@ -78,6 +78,18 @@ describe('the configuration', () => {
     expect(() => withBfd('{ transmitInterval: 5ms }')).toThrow('is too short');
   });
 
+  it('reads communities as text, large ones too', () => {
+    const text = minimal.replace(
+      '10.0.0.100 }',
+      "10.0.0.100, communities: ['64512:100', '64512:77:1', no-export] }",
+    );
+    expect(load(text).vips[0]?.communities).toEqual([
+      0xfc000064,
+      { globalAdministrator: 64512, localData1: 77, localData2: 1 },
+      0xffffff01,
+    ]);
+  });
+
   it('names line, column, value and what is allowed', () => {
     const text = faults(minimal.replace('role: join', 'role: master'));
     expect(text).toContain('speaker.yaml:3:7: role:');
@@ -123,6 +135,30 @@ describe('the configuration', () => {
       'asn: 64512\nvips',
       'asn: 64512\napiServer: { clientCertificate: { certFile: /var/lib/x.pem, keyFile: /etc/kubernetes/pki/x.key } }\nvips',
       'folder with credentials',
+    ],
+    [
+      'a community that only the speaker may give',
+      'vips: [{ address: 10.0.0.100 }]',
+      "vips: [{ address: 10.0.0.100, communities: ['64512:2:1'] }]",
+      'the speaker itself says',
+    ],
+    [
+      'a community that is none',
+      'vips: [{ address: 10.0.0.100 }]',
+      "vips: [{ address: 10.0.0.100, communities: ['64512:70000'] }]",
+      'is not a community',
+    ],
+    [
+      'a source address of another family',
+      'asn: 64512 }]',
+      "asn: 64512, sourceAddress: '2001:db8::1' }]",
+      'is of another family',
+    ],
+    [
+      'a next password without a present one',
+      'asn: 64512 }]',
+      'asn: 64512, nextPasswordFile: /etc/bgp-lb/next }]',
+      'follows no password',
     ],
     [
       'VIPs with two API servers',

@@ -41,6 +41,7 @@ export interface PeerCallbacks {
   down(reason: DownReason): void;
   routes(change: RouteChange): void;
   endOfRib(family: Family): void;
+  refreshed(family: Family): void;
   event(event: PeerEvent): void;
   /** Something has changed; the speaker looks whether the peer is still wanted. */
   settled(): void;
@@ -331,7 +332,9 @@ export class Peer {
     if (subtype === RouteRefreshSubtype.Request) this.#sender.refresh(family);
     if (this.#session.negotiated?.enhancedRouteRefresh !== true) return;
     if (subtype === RouteRefreshSubtype.Beginning) this.#paths.beginRefresh(family);
-    if (subtype === RouteRefreshSubtype.End) this.#paths.endRefresh(family);
+    if (subtype !== RouteRefreshSubtype.End) return;
+    this.#paths.endRefresh(family);
+    this.#callbacks.refreshed(family);
   }
 
   #established(negotiated: Negotiated): void {

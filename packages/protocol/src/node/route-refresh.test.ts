@@ -97,4 +97,16 @@ describe('a route refresh', () => {
     expect(right.peer.status().prefixes.stale).toBe(0);
     expect(right.heard.routes.flatMap(({ withdrawn }) => withdrawn)).toEqual([]);
   });
+
+  it('tells its end, which shows that all that was sent before has been read, also when there is nothing to announce', async () => {
+    const pair = new PeerPair();
+    const [left, right] = await pair.up();
+    right.peer.setRoutes(ipv4Unicast, routes(...two));
+    await pair.clock.advance(1);
+    right.peer.setRoutes(ipv4Unicast, []);
+    right.peer.requestRefresh(ipv4Unicast);
+    await pair.clock.advance(1);
+    expect(right.heard.refreshed).toEqual([ipv4Unicast]);
+    expect(left.peer.paths()).toEqual([]);
+  });
 });

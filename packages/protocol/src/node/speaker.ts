@@ -37,6 +37,11 @@ export interface SpeakerHandlers {
   routes?(peer: Peer, change: RouteChange): void;
   /** The peer has announced all that it has in this family (RFC 4724 section 2). */
   endOfRib?(peer: Peer, family: Family): void;
+  /**
+   * The peer has announced it all once more and said so (RFC 7313). Messages are worked on in their order: it has read whatever
+   * it was sent before `requestRefresh`.
+   */
+  refreshed?(peer: Peer, family: Family): void;
   /** For logs and metrics; the peer is `undefined` for connections of nobody that we know. */
   event?(peer: Peer | undefined, event: PeerEvent): void;
 }
@@ -227,6 +232,7 @@ export class BgpSpeaker {
         this.#forgetIfQuiet(peer);
       },
       endOfRib: (family) => handlers.endOfRib?.(peer, family),
+      refreshed: (family) => handlers.refreshed?.(peer, family),
       event: (event) => handlers.event?.(peer, event),
       settled: () => this.#forgetIfQuiet(peer),
     });

@@ -12,6 +12,7 @@ export interface Heard {
   readonly down: readonly DownReason[];
   readonly routes: readonly RouteChange[];
   readonly endOfRib: readonly Family[];
+  readonly refreshed: readonly Family[];
   readonly events: readonly PeerEvent[];
 }
 
@@ -58,6 +59,7 @@ export class PeerPair {
       down: [] as DownReason[],
       routes: [] as RouteChange[],
       endOfRib: [] as Family[],
+      refreshed: [] as Family[],
       events: [] as PeerEvent[],
     };
     const speaker = new BgpSpeaker({
@@ -73,6 +75,7 @@ export class PeerPair {
         down: (_peer, reason) => heard.down.push(reason),
         routes: (_peer, change) => heard.routes.push(change),
         endOfRib: (_peer, family) => heard.endOfRib.push(family),
+        refreshed: (_peer, family) => heard.refreshed.push(family),
         event: (_peer, event) => heard.events.push(event),
       },
     });

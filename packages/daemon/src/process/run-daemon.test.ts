@@ -89,6 +89,17 @@ describe('a daemon', () => {
     expect(await daemon.exit).toBe(130);
   });
 
+  it('hurries on the second signal when it can, and ends at once on the third', async () => {
+    const daemon = new TestDaemon('{ stop: () => never, hurry: () => logger.info("hurries") }');
+    await daemon.said('test started');
+    daemon.signal('SIGTERM');
+    await daemon.said('test is stopping');
+    daemon.signal('SIGTERM');
+    await daemon.said('hurries');
+    daemon.signal('SIGTERM');
+    expect(await daemon.exit).toBe(143);
+  });
+
   it('that does not stop in time is ended', async () => {
     const daemon = new TestDaemon('{ stop: () => never }', 'stopTimeoutMs: 100');
     await daemon.said('test started');

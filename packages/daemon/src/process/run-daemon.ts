@@ -5,6 +5,8 @@ import { ExitCode, exitCodeOf, failureText } from './exit-code.ts';
 export interface RunningDaemon {
   /** Leaves in order. The signal tells why: SIGTERM or SIGINT. */
   stop(signal: NodeJS.Signals): Promise<void>;
+  /** A second signal while it stops: what is waited for is waited for no more. Without it, and at a third, the process ends at once. */
+  hurry?(): void;
   /** Takes the configuration anew, on SIGHUP. A rejection is logged, and the old configuration stays. */
   reload?(): Promise<void>;
 }
@@ -25,7 +27,7 @@ const SIGNAL_EXIT: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGT
 
 /**
  * Runs a daemon for the rest of the process and ends the process with it. Exit codes: 0 stopped in order; 1 failed to start, failed
- * or took too long to stop, or hit a programming error; 2 a configuration error; 130 and 143 a second signal.
+ * or took too long to stop, or hit a programming error; 2 a configuration error; 130 and 143 one signal too many.
  *
  * An exception that nobody caught ends the process: its state can no longer be trusted, the kernel goes on forwarding without it,
  * and the supervisor's restart adopts what is there.
@@ -53,6 +55,7 @@ class Lifecycle {
   readonly #options: RunDaemonOptions;
   #daemon: RunningDaemon | undefined;
   #stopSignal: NodeJS.Signals | undefined;
+  #isHurried = false;
   #wantsReload = false;
   #isReloading = false;
 
@@ -80,11 +83,18 @@ class Lifecycle {
     return new Promise<never>(() => undefined);
   }
 
-  /** The first signal stops in order, the second ends the process at once. */
+  /** The first signal stops in order, the second makes a daemon hurry that can, and one more ends the process at once. */
   stopSignal(signal: NodeJS.Signals): void {
     const { name, logger } = this.#options;
     if (this.#stopSignal !== undefined) {
-      logger.warn(`${name}: second signal (${signal}), ending at once`);
+      const hurry = this.#isHurried ? undefined : this.#daemon?.hurry?.bind(this.#daemon);
+      if (hurry !== undefined) {
+        this.#isHurried = true;
+        logger.warn(`${name}: second signal (${signal}), stopping without waiting`);
+        hurry();
+        return;
+      }
+      logger.warn(`${name}: one more signal (${signal}), ending at once`);
       exitAfterFlush(logger, SIGNAL_EXIT[signal] ?? ExitCode.Failed);
       return;
     }

@@ -6,6 +6,7 @@
  * nobody else but for `cluster-info`, as kubeadm's RBAC has it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { createServer, type Server } from 'node:https';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -30,6 +31,7 @@ export interface ApiServerOptions {
 }
 
 const clusterInfoPath = '/api/v1/namespaces/kube-public/configmaps/cluster-info';
+const version = JSON.stringify({ major: '1', minor: '34', gitVersion: 'v1.34.1', platform: 'linux/lab' });
 const publicPaths = new Set(['/livez', '/healthz', '/version', clusterInfoPath]);
 /** How long requests in flight may take once the port is closed. */
 const inFlightLimit = 2_000;
@@ -39,6 +41,7 @@ export class ApiServer {
   readonly #options: ApiServerOptions;
   readonly #store: ObjectStore;
   readonly #streams = new Set<Duplex>();
+  readonly #sessions = new Set<ServerHttp2Session>();
   #server: Server | undefined;
   #mode: ApiServerMode;
   #failing: readonly string[] = ['etcd'];
@@ -98,11 +101,15 @@ export class ApiServer {
     if (this.#server !== undefined || this.#isStopping) return;
     const { ca, certificate, key, port } = this.#options;
     const server = createServer(
-      { ca, cert: certificate, key, requestCert: true, rejectUnauthorized: false },
+      {
+        ...{ ca, cert: certificate, key, requestCert: true, rejectUnauthorized: false },
+        ALPNProtocols: ['h2', 'http/1.1'],
+      },
       (incoming, answer) => {
         this.#answer(incoming, answer).catch(() => answer.destroy());
       },
     );
+    this.#takeHttp2(server);
     server.on('upgrade', (incoming, socket, head) => this.#stream(incoming, socket, head));
     server.on('tlsClientError', () => undefined); // a client that does not trust us, or a bare port check
     this.#server = server;
@@ -112,8 +119,35 @@ export class ApiServer {
     });
   }
 
-  /** Closes the port and idle connections. Requests in flight and streams go on. */
+  /** Connections that agreed on HTTP/2 (ALPN) get it, the others are left to the server. */
+  #takeHttp2(server: Server): void {
+    const http1 = server.listeners('secureConnection');
+    server.removeAllListeners('secureConnection');
+    server.on('secureConnection', (socket: TLSSocket) => {
+      if (socket.alpnProtocol !== 'h2') {
+        for (const listener of http1) Reflect.apply(listener, server, [socket]);
+        return;
+      }
+      const session = performServerHandshake(socket);
+      this.#sessions.add(session);
+      session.once('close', () => this.#sessions.delete(session));
+      session.on('error', () => undefined);
+      session.on('stream', (stream, headers) => this.#answerStream(stream, headers[':path']));
+    });
+  }
+
+  /** What may be asked anonymously is enough for a client of HTTP/2. */
+  #answerStream(stream: ServerHttp2Stream, path: string | undefined): void {
+    this.#requests += 1;
+    stream.on('error', () => undefined);
+    if (this.#mode === 'hang') return;
+    stream.respond({ ':status': path === '/version' ? 200 : 404, 'content-type': 'application/json' });
+    stream.end(path === '/version' ? version : '{}');
+  }
+
+  /** Closes the port and idle connections; HTTP/2 clients get a GOAWAY. Requests in flight and streams go on. */
   #close(): void {
+    for (const session of this.#sessions) session.close();
     this.#server?.close();
     this.#server = undefined;
   }
@@ -138,7 +172,7 @@ export class ApiServer {
       answer.setHeader('content-type', 'text/plain');
       answer.end('ok');
     } else if (url.pathname === '/version') {
-      answer.end(JSON.stringify({ major: '1', minor: '34', gitVersion: 'v1.34.1', platform: 'linux/lab' }));
+      answer.end(version);
     } else {
       await this.#answerObject(url.pathname, incoming, answer);
     }

@@ -6,6 +6,7 @@ import type {
   ClientCommandName,
   ClientCommands,
   ClientTarget,
+  LoopArguments,
   LoopReport,
   OpenArguments,
   OpenResult,
@@ -46,12 +47,13 @@ export class ClientHost extends Host {
     count: number,
     options: Partial<Omit<OpenArguments, 'count' | 'target'>> & TargetOptions = {},
   ): Promise<OpenResult> {
-    const { exchangeEvery = 1_000, connectTimeout = 5_000, exchange, ...target } = options;
+    const { exchangeEvery = 1_000, connectTimeout = 5_000, exchange, lifetime, ...target } = options;
     return this.#call('open', {
       count,
       exchangeEvery,
       connectTimeout,
       exchange: exchange ?? this.#defaults.exchange,
+      ...(lifetime === undefined ? {} : { lifetime }),
       target: this.#target(target),
     });
   }
@@ -67,12 +69,12 @@ export class ClientHost extends Host {
     return this.#call('request', { path, timeout, target: this.#target(target) });
   }
 
-  /** Sends a new request every `every` until stopLoop. */
+  /** Sends a new request every `every` until stopLoop, on new connections unless told otherwise. */
   async startLoop(
-    options: { every: number; path?: string; timeout?: number } & TargetOptions,
+    options: Pick<LoopArguments, 'every'> & Partial<Omit<LoopArguments, 'target'>> & TargetOptions,
   ): Promise<void> {
-    const { every, path = '/version', timeout = 2_000, ...target } = options;
-    await this.#call('startLoop', { every, path, timeout, target: this.#target(target) });
+    const { every, path = '/version', timeout = 2_000, connections = ['new'], ...target } = options;
+    await this.#call('startLoop', { every, path, timeout, connections, target: this.#target(target) });
   }
 
   /** Starts the counts of the loop's report anew. */

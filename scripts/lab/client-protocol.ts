@@ -36,6 +36,8 @@ export interface OpenArguments {
   readonly connectTimeout: number;
   /** `lines` uses the stand-in's stream; `requests` repeats `GET /version` on the connection, as any API server allows. */
   readonly exchange: 'lines' | 'requests';
+  /** With it each ends by itself, some at once and the last after so many milliseconds. */
+  readonly lifetime?: number;
 }
 
 /** What `open` did. */
@@ -53,6 +55,8 @@ export interface CheckResult {
   readonly alive: number;
   /** Broken since they were opened, or without an answer to this check. */
   readonly broken: number;
+  /** Ended by themselves, at the end of their lifetime. */
+  readonly finished: number;
   readonly byMaster: Readonly<Record<string, number>>;
   readonly brokenByMaster: Readonly<Record<string, number>>;
   /** Broken ones by what happened: an error code, `closed by the server`, `no answer`. */
@@ -77,9 +81,13 @@ export interface RequestResult {
   readonly error?: string;
 }
 
-/** A request every so often, each on a new connection, whatever became of the ones before. */
+/** How a request of the loop reaches its server: on a connection of its own, or on one of a few that are kept. */
+export type LoopConnection = 'new' | 'kept-http1' | 'kept-http2';
+
+/** A request every so often, by each of the ways in turn, whatever became of the ones before. */
 export interface LoopArguments extends RequestArguments {
   readonly every: number;
+  readonly connections: readonly LoopConnection[];
 }
 
 /** The loop's requests that were sent since the mark, or since the start. */
@@ -90,6 +98,8 @@ export interface LoopReport {
   readonly inFlight: number;
   readonly byMaster: Readonly<Record<string, number>>;
   readonly reasons: Readonly<Record<string, number>>;
+  /** Failed ones by the way that they took. */
+  readonly failedBy: Readonly<Record<string, number>>;
   /** From the mark to the end of the first good answer to a request sent after it. */
   readonly firstSuccess?: number;
   /** From the mark to the end of the first good answer to a request that was sent after the last failed one. */

@@ -71,8 +71,8 @@ export class Daemon<Status> {
   }
 
   /** Runs a command that asks the running daemon (`status`, `events`) to its end. */
-  query(args: readonly string[]): Promise<CommandResult> {
-    return this.#runProgram([...args, '--socket', this.socketPath]);
+  query(args: readonly string[], timeoutMs?: number): Promise<CommandResult> {
+    return this.#runProgram([...args, '--socket', this.socketPath], timeoutMs);
   }
 
   #runProgram(args: readonly string[], timeoutMs = 20_000): Promise<CommandResult> {

@@ -211,12 +211,15 @@ export class MasterHost extends Host {
     return { nodeName: this.name, nodeAddress: this.address, serviceAddress, endpointAddress: vipAddress };
   }
 
-  /** Starts the API server and waits until it takes commands; the real one: until `/readyz` is green. */
-  async startApiServer(mode: ApiServerMode = 'ready'): Promise<void> {
+  /** Starts the API server and waits until it takes commands; the real one: until `/readyz` is green. `shutdownDelay` in ms. */
+  async startApiServer(
+    mode: ApiServerMode = 'ready',
+    shutdownDelay: number = this.#settings.shutdownDelay,
+  ): Promise<void> {
     if (this.#apiServer?.isRunning) throw new Error(`${this.name}: the API server runs already`);
-    const { assets, machinePort, shutdownDelay, storeFolder } = this.#settings;
+    const { assets, machinePort, storeFolder } = this.#settings;
     if (assets !== undefined) {
-      await this.#startRealApiServer(assets);
+      await this.#startRealApiServer(assets, shutdownDelay);
       return;
     }
     const config: ApiServerConfig = {
@@ -235,8 +238,8 @@ export class MasterHost extends Host {
     await this.#apiServer.ready(() => existsSync(this.#controlSocket));
   }
 
-  async #startRealApiServer(assets: string): Promise<void> {
-    const { machinePort: port, shutdownDelay } = this.#settings;
+  async #startRealApiServer(assets: string, shutdownDelay: number): Promise<void> {
+    const { machinePort: port } = this.#settings;
     if (!this.#etcd?.isRunning) {
       this.#etcd = await startEtcd(this, assets, this.#joinedThrough?.address);
     }

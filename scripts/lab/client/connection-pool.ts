@@ -30,6 +30,12 @@ export class ConnectionPool {
     };
     await Promise.all(Array.from({ length: parallelHandshakes }, openOneAfterAnother));
     this.#connections.push(...opened);
+    const { lifetime } = options;
+    if (lifetime !== undefined) {
+      for (const [index, connection] of opened.entries()) {
+        connection.finishAfter((lifetime * (index + 1)) / opened.length);
+      }
+    }
     return {
       opened: opened.length,
       failed: options.count - opened.length,
@@ -43,18 +49,21 @@ export class ConnectionPool {
     const byMaster = new Tally();
     const brokenByMaster = new Tally();
     const reasons = new Tally();
+    const finished = this.#connections.filter(({ isFinished }) => isFinished);
     const results = await Promise.all(
       this.#connections.map(async (connection) => {
-        const isAlive = await connection.check(timeoutMs);
+        if (connection.isFinished) return true;
+        const isAlive = (await connection.check(timeoutMs)) || connection.isFinished;
         (isAlive ? byMaster : brokenByMaster).add(connection.master ?? 'unknown');
         if (!isAlive) reasons.add(connection.brokenBy ?? 'no answer');
         return isAlive;
       }),
     );
-    const alive = results.filter((isAlive) => isAlive).length;
+    const good = results.filter((isAlive) => isAlive).length;
     return {
-      alive,
-      broken: results.length - alive,
+      alive: good - finished.length,
+      broken: results.length - good,
+      finished: finished.length,
       byMaster: byMaster.toRecord(),
       brokenByMaster: brokenByMaster.toRecord(),
       reasons: reasons.toRecord(),

@@ -57,6 +57,7 @@ export class LongConnection {
   #master: string | undefined;
   #brokenBy: string | undefined;
   #timer: NodeJS.Timeout | undefined;
+  #isFinished = false;
   #received = '';
   #asked = 0;
   #answered = 0;
@@ -90,6 +91,19 @@ export class LongConnection {
   /** Why it is broken; undefined while it is not. */
   get brokenBy(): string | undefined {
     return this.#brokenBy;
+  }
+
+  /** True when its lifetime was over before anything else ended it. */
+  get isFinished(): boolean {
+    return this.#isFinished;
+  }
+
+  /** It ends by itself after so many milliseconds. */
+  finishAfter(lifetime: number): void {
+    setTimeout(() => {
+      this.#isFinished = this.#brokenBy === undefined;
+      this.close();
+    }, lifetime);
   }
 
   /** True when the first answer has come within the time; a connection without one is closed. */

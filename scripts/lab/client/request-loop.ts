@@ -1,5 +1,7 @@
 /** New requests at a steady rate: what a change costs callers, and when they are served again. */
-import type { LoopArguments, LoopReport, RequestResult } from '../client-protocol.ts';
+import type { LoopArguments, LoopConnection, LoopReport, RequestResult } from '../client-protocol.ts';
+import { KeptHttp1 } from './kept-http1.ts';
+import { KeptHttp2 } from './kept-http2.ts';
 import { newRequest } from './new-request.ts';
 import { Tally } from './tally.ts';
 
@@ -7,6 +9,7 @@ interface Sample {
   readonly sentAt: number;
   readonly endedAt: number;
   readonly result: RequestResult;
+  readonly way: LoopConnection;
 }
 
 /** Requests kept for the report; older ones are forgotten. */
@@ -19,7 +22,9 @@ export class RequestLoop {
   readonly #timer: NodeJS.Timeout;
   readonly #pending = new Set<Promise<void>>();
   readonly #samples: Sample[] = [];
+  readonly #kept = { 'kept-http1': new KeptHttp1(), 'kept-http2': new KeptHttp2() };
   #markedAt = performance.now();
+  #turn = 0;
 
   constructor(options: LoopArguments) {
     this.#timer = setInterval(() => this.#send(options), options.every);
@@ -29,8 +34,11 @@ export class RequestLoop {
   #send(options: LoopArguments): void {
     if (this.#pending.size >= maxInFlight) return;
     const sentAt = performance.now();
-    const pending = newRequest(options).then((result) => {
-      this.#samples.push({ sentAt, endedAt: performance.now(), result });
+    const way = options.connections[this.#turn % options.connections.length] ?? 'new';
+    this.#turn += 1;
+    const answer = way === 'new' ? newRequest(options) : this.#kept[way].request(options);
+    const pending = answer.then((result) => {
+      this.#samples.push({ sentAt, endedAt: performance.now(), result, way });
       if (this.#samples.length > maxSamples) this.#samples.splice(0, maxSamples / 2);
       this.#pending.delete(pending);
     });
@@ -51,6 +59,7 @@ export class RequestLoop {
   async stop(): Promise<LoopReport> {
     clearInterval(this.#timer);
     await Promise.all(this.#pending);
+    for (const kept of Object.values(this.#kept)) kept.close();
     return this.report();
   }
 }
@@ -62,7 +71,11 @@ function summarize(all: readonly Sample[], markedAt: number): Omit<LoopReport, '
   const byMaster = new Tally();
   const reasons = new Tally();
   for (const { result } of good) byMaster.add(result.master ?? 'unknown');
-  for (const { result } of bad) reasons.add(result.error ?? `status ${result.status}`);
+  const failedBy = new Tally();
+  for (const { result, way } of bad) {
+    reasons.add(result.error ?? `status ${result.status}`);
+    failedBy.add(way);
+  }
   const lastFailure = Math.max(markedAt, ...bad.map(({ sentAt }) => sentAt));
   const firstSuccess = earliestEnd(good);
   const recovered = earliestEnd(good.filter(({ sentAt }) => sentAt > lastFailure));
@@ -72,6 +85,7 @@ function summarize(all: readonly Sample[], markedAt: number): Omit<LoopReport, '
     failed: bad.length,
     byMaster: byMaster.toRecord(),
     reasons: reasons.toRecord(),
+    failedBy: failedBy.toRecord(),
     slowest: good.reduce((slowest, { result }) => Math.max(slowest, result.took), 0),
     ...(firstSuccess === undefined ? {} : { firstSuccess: firstSuccess - markedAt }),
     ...(recovered === undefined ? {} : { recovered: recovered - markedAt }),

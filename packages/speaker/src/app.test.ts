@@ -110,6 +110,7 @@ describe('a master in service', { timeout: TIMEOUT }, () => {
 
   it('drains at first sight when its API server stops, until the port is closed', async () => {
     await inService();
+    await lab.connectClient();
     await lab.turn('shutdown');
     expect(await routesOf(router)).toEqual([path.draining]);
     expect(lab.isBound()).toBe(true);
@@ -121,6 +122,7 @@ describe('a master in service', { timeout: TIMEOUT }, () => {
 
   it('drains while the drain file is there, and returns', async () => {
     await inService();
+    await lab.connectClient();
     writeFileSync(lab.path('drain'), '');
     expect(await routesOf(router)).toEqual([path.draining]);
     rmSync(lab.path('drain'));

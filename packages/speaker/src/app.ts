@@ -1,11 +1,13 @@
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { acquireInstanceLock, ControlError, ControlServer, type RunningDaemon } from '@bgp-lb/daemon';
 import { RouteSocket, tcpMd5Counters } from '@bgp-lb/linux';
 import type { RouterChanges } from './bgp/advertiser.ts';
 import { type BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watch.ts';
+import { controlRoutes } from './control-routes.ts';
 import { hostFacts } from './host-facts.ts';
 import { Journal } from './journal.ts';
+import { DrainOrderFile } from './lifecycle/drain-order.ts';
+import { DrainTriggers } from './lifecycle/drain-triggers.ts';
 import { type MasterKernel, masterKernel } from './master-kernel.ts';
 import { MasterLife } from './master-life.ts';
 import { checkReload } from './reload/plan-reload.ts';
@@ -42,6 +44,7 @@ class SpeakerDaemon implements RunningDaemon {
   readonly #kernel: MasterKernel;
   readonly #sessions: RouterSessions;
   readonly #life: MasterLife;
+  readonly #triggers: DrainTriggers;
   readonly #control: ControlServer;
   readonly #adopted: ReadonlySet<string>;
 
@@ -57,14 +60,17 @@ class SpeakerDaemon implements RunningDaemon {
     this.#kernel = masterKernel(context, this.#journal, () =>
       this.#sessions.routers().map(({ address }) => address),
     );
-    const { host, keeper, clients } = this.#kernel;
+    const { host, keeper, clients, hold } = this.#kernel;
     this.#adopted = new Set(mayKeep(observed) ? host.found().map(({ address }) => address) : []);
     const isRestarting = this.#adopted.size > 0 && observed.proof === 'proven';
     this.#sessions = routerSessions(context, this.#journal, isRestarting);
     const { advertiser } = this.#sessions;
+    const orders = new DrainOrderFile(config.bootstrap.stateDir, (message) => logger.warn(message));
+    this.#triggers = new DrainTriggers(config.drain.file, orders);
     this.#life = new MasterLife(
       {
-        ...{ context, journal: this.#journal, bootstrap, keeper, advertiser, clients },
+        ...{ context, journal: this.#journal, bootstrap, keeper, advertiser, clients, hold },
+        triggers: this.#triggers,
         adopted: this.#adopted,
         caUnlinked: () => void this.#mountAnew(),
       },
@@ -74,7 +80,11 @@ class SpeakerDaemon implements RunningDaemon {
       socketPath: config.api.socket,
       listen: config.api.listen,
       routes: [
-        { method: 'GET', path: '/api/v1/status', handle: () => this.#status() },
+        ...controlRoutes({
+          ...{ context, orders, life: this.#life, sessions: this.#sessions, kernel: this.#kernel },
+          triggers: this.#triggers,
+          status: () => this.#status(),
+        }),
         { method: 'POST', path: '/api/v1/reload', handle: () => this.#reloadByRequest() },
       ],
       metrics: this.#journal.metrics.registry,
@@ -104,7 +114,7 @@ class SpeakerDaemon implements RunningDaemon {
     const { config, logger } = this.#context;
     const { advertiser } = this.#sessions;
     const { keeper } = this.#kernel;
-    if (config.stopMode === 'drain' || existsSync(config.drain.file)) {
+    if (config.stopMode === 'drain' || this.#triggers.all().length > 0) {
       await this.#life.drainToStop();
       await keeper.setBound(new Set());
       await this.#leave(() => advertiser.shutdown('the speaker was stopped and has drained'));
@@ -150,6 +160,12 @@ class SpeakerDaemon implements RunningDaemon {
     // The links towards the routers may be others now.
     this.#kernel.keeper.pass('event').catch(() => undefined);
     return changes;
+  }
+
+  /** A second signal: a drain ends now, in order, whoever is connected. */
+  hurry(): void {
+    this.#triggers.hurry();
+    this.#life.decide();
   }
 
   /** Stops all parts, in this order: what decides, what watches, what speaks, what answers. */

@@ -12,6 +12,7 @@ import { giveBackStartUpMemory } from '@bgp-lb/daemon/small-heap';
 import { cloudInitCommand } from './cloud-init/cloud-init-command.ts';
 import { loadSpeakerConfig } from './config/load-speaker-config.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
+import { drainCommand, undrainCommand } from './drain-command.ts';
 import { explainCommand } from './explain/explain-command.ts';
 import { reloadCommand } from './reload/reload-command.ts';
 import { statusTables } from './status.ts';
@@ -131,6 +132,8 @@ export function speakerCommandLine(
       reloadCommand,
       prepareCommand,
       waitCommand,
+      drainCommand,
+      undrainCommand,
       manifest,
       cloudInitCommand(IMAGE),
       uninstallCommand,

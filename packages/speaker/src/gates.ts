@@ -20,7 +20,7 @@ export interface GateSource {
 /** The gates in the order in which they open in the life of a master. */
 export function gatesOf({ bootstrap, readiness, vips, drain }: GateSource): readonly Gate[] {
   const unchecked = vips.find(({ check }) => check !== 'passed') ?? vips[0];
-  const drained = readiness.level === 'stopping' ? readiness.detail : drain;
+  const drained = readiness.level === 'stopping' ? readiness.detail : drain?.by;
   return [
     { name: 'bootstrap', pass: bootstrap.proof === 'proven', detail: bootstrap.detail },
     { name: 'readyz', pass: readiness.level === 'ready', detail: readiness.detail },

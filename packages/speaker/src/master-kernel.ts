@@ -1,6 +1,7 @@
 import { Nftables, SockDiag } from '@bgp-lb/linux';
 import type { Journal } from './journal.ts';
 import { ClientConnections } from './kernel/client-connections.ts';
+import { ConnectionHold } from './kernel/connection-hold.ts';
 import { HostKeeper } from './kernel/host-keeper.ts';
 import { HostNetwork } from './kernel/host-network.ts';
 import type { SpeakerContext } from './speaker-context.ts';
@@ -10,6 +11,7 @@ export interface MasterKernel {
   /** The only one that changes the host. */
   readonly keeper: HostKeeper;
   readonly clients: ClientConnections;
+  readonly hold: ConnectionHold;
 }
 
 /**
@@ -39,5 +41,7 @@ export function masterKernel(
     failed: (error) => journal.kernelFailed(error),
     leaving: (leaving) => clients.reset(leaving),
   });
-  return { host, keeper, clients };
+  // An instance of its own: it does not wait for a pass over the other table.
+  const hold = new ConnectionHold(new Nftables(), config.vips);
+  return { host, keeper, clients, hold };
 }

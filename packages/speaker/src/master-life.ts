@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { systemClock } from '@bgp-lb/protocol/node';
 import type { Advertiser } from './bgp/advertiser.ts';
 import type { BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watch.ts';
@@ -10,13 +9,17 @@ import type { Readiness } from './health/readiness.ts';
 import { checkVip } from './health/vip-check.ts';
 import type { Journal } from './journal.ts';
 import type { ClientConnections } from './kernel/client-connections.ts';
+import type { ConnectionHold } from './kernel/connection-hold.ts';
 import type { HostKeeper } from './kernel/host-keeper.ts';
+import type { DrainTriggers } from './lifecycle/drain-triggers.ts';
 import { Lifecycle, type VipView } from './lifecycle/lifecycle.ts';
-import { type DrainRequest, drainPace } from './lifecycle/lifecycle-input.ts';
+import { drainPace } from './lifecycle/lifecycle-input.ts';
 import type { SpeakerContext } from './speaker-context.ts';
 
 /** Milliseconds between looks at markers, ca.crt and the drain file. */
 const OBSERVE_INTERVAL = 200;
+/** Milliseconds between decisions while a drain goes on. */
+const DRAIN_INTERVAL = 50;
 /** Milliseconds after which a restarted speaker no longer leaves its predecessor's announcements alone. */
 const SETTLE_LIMIT = 10_000;
 
@@ -27,8 +30,10 @@ export interface MasterLifeOptions {
   /** VIPs that a predecessor left and that stay. */
   readonly adopted: ReadonlySet<string>;
   readonly keeper: Pick<HostKeeper, 'setBound'>;
-  readonly advertiser: Pick<Advertiser, 'advertise'>;
+  readonly advertiser: Pick<Advertiser, 'advertise' | 'movedOn' | 'others'>;
   readonly clients: Pick<ClientConnections, 'count'>;
+  readonly hold: Pick<ConnectionHold, 'apply'>;
+  readonly triggers: DrainTriggers;
   /** ca.crt is no longer the file that is mounted. */
   readonly caUnlinked: () => void;
 }
@@ -42,7 +47,8 @@ export class MasterLife {
   readonly #gates = new GateHistory();
   readonly #timers: NodeJS.Timeout[] = [];
   #observed: BootstrapStatus;
-  #stopping: DrainRequest | undefined;
+  #drainTimer: NodeJS.Timeout | undefined;
+  #drained: (() => void) | undefined;
   #isClosed = false;
 
   constructor(options: MasterLifeOptions, observed: BootstrapStatus) {
@@ -70,11 +76,6 @@ export class MasterLife {
     return this.#api.readiness;
   }
 
-  get drainRequest(): DrainRequest | undefined {
-    const { file } = this.#options.context.config.drain;
-    return this.#stopping ?? (existsSync(file) ? 'drain file' : undefined);
-  }
-
   /** What has to be good, and since when each is as it is. */
   get gates(): readonly DatedGate[] {
     this.#noteGates();
@@ -85,13 +86,19 @@ export class MasterLife {
     return this.#lifecycle.views();
   }
 
+  /** Decides now: a trigger of a drain has changed. */
+  decide(): void {
+    if (!this.#isClosed) this.#decide();
+  }
+
   /** Drains for the end of this process. Resolves when nothing is advertised any more; the VIPs are still to be unbound. */
   async drainToStop(): Promise<void> {
-    this.#stopping = 'shutdown';
+    this.#options.triggers.stop();
+    const drained = new Promise<void>((resolve) => {
+      this.#drained = resolve;
+    });
     this.#observe();
-    const isServing = (): boolean =>
-      this.views().some(({ state }) => state !== 'absent' && state !== 'local-only');
-    while (isServing()) await new Promise((resolve) => setTimeout(resolve, OBSERVE_INTERVAL / 2));
+    await drained;
     this.#lifecycle.close();
   }
 
@@ -100,6 +107,7 @@ export class MasterLife {
     this.#isClosed = true;
     this.#lifecycle.close();
     this.#api.close();
+    clearTimeout(this.#drainTimer);
     for (const timer of this.#timers) clearTimeout(timer);
   }
 
@@ -120,8 +128,7 @@ export class MasterLife {
   #decide(): void {
     const { role, proof, detail } = this.#observed;
     const { level, isPortClosed, detail: readinessDetail } = this.#api.readiness;
-    const isDraining = this.views().some(({ state }) => state === 'draining');
-    const { clients, context } = this.#options;
+    const { triggers } = this.#options;
     this.#lifecycle.update({
       role,
       bootstrap: proof,
@@ -129,15 +136,27 @@ export class MasterLife {
       readiness: level,
       readinessDetail,
       isPortClosed,
-      clients: isDraining ? clients.count(context.config.vips) : undefined,
-      drain: this.drainRequest,
+      drain: triggers.current(),
+      isHurried: triggers.isHurried,
     });
     this.#noteGates();
+    this.#lookAtDrain();
   }
 
   #noteGates(): void {
-    const { bootstrap, readiness, drainRequest: drain } = this;
+    const { bootstrap, readiness } = this;
+    const drain = this.#options.triggers.current();
     this.#gates.note(gatesOf({ bootstrap, readiness, drain, vips: this.views() }), systemClock.now());
+  }
+
+  /** A drain is decided on more often, and its end is told. */
+  #lookAtDrain(): void {
+    const states = this.views().map(({ state }) => state);
+    if (states.includes('draining')) {
+      clearTimeout(this.#drainTimer);
+      this.#drainTimer = setTimeout(() => this.decide(), DRAIN_INTERVAL);
+    }
+    if (states.every((state) => state === 'absent' || state === 'local-only')) this.#drained?.();
   }
 
   #newApiServerWatch(): ApiServerWatch {
@@ -163,7 +182,7 @@ export class MasterLife {
   }
 
   #newLifecycle(): Lifecycle {
-    const { context, journal, adopted, keeper, advertiser } = this.#options;
+    const { context, journal, adopted, keeper, advertiser, clients, hold } = this.#options;
     const { config } = context;
     const { path, timeout } = config.apiServer;
     return new Lifecycle({
@@ -184,6 +203,15 @@ export class MasterLife {
           ca: () => this.#bootstrap.caPem,
         }),
       checked: (vip, result) => journal.vipChecked(vip, result),
+      hold: async (holds) => {
+        await hold.apply(holds).catch((error: unknown) => {
+          journal.kernelFailed(error);
+          throw error;
+        });
+      },
+      movedOn: () => advertiser.movedOn(),
+      clients: (isAnew) => clients.count(config.vips, isAnew),
+      others: (vip) => advertiser.others(vip).size,
       hasAdvertised: (vip) => this.#bootstrap.advertised.includes(vip),
       transition: (transition) => {
         journal.vipMoved(transition);

@@ -3,9 +3,11 @@ import type { Nftables, RouteSocket } from '@bgp-lb/linux';
 import type { BootstrapState } from './bootstrap/bootstrap-state.ts';
 import { StateFile } from './bootstrap/state-file.ts';
 import type { SpeakerConfig } from './config/speaker-config.ts';
+import { HOLD_TABLE } from './kernel/connection-hold.ts';
 import { NFT_FAMILY, NFT_TABLE } from './kernel/nft-table.ts';
 import { VipAddresses } from './kernel/vip-addresses.ts';
 import { VipRoutes } from './kernel/vip-routes.ts';
+import { DrainOrderFile } from './lifecycle/drain-order.ts';
 import type { Role } from './lifecycle/lifecycle-input.ts';
 
 export interface PrepareOptions {
@@ -27,10 +29,13 @@ export interface PrepareOptions {
 export async function prepare(options: PrepareOptions): Promise<readonly string[]> {
   const { config, role, routes, nft, now } = options;
   const done = [...new VipAddresses(routes, config.vips).remove(new Set())];
-  if ((await nft.table(NFT_FAMILY, NFT_TABLE)) !== undefined) {
-    await nft.deleteTable(NFT_FAMILY, NFT_TABLE);
-    done.push(`removed the nft table ${NFT_FAMILY} ${NFT_TABLE}`);
+  for (const table of [NFT_TABLE, HOLD_TABLE]) {
+    if ((await nft.table(NFT_FAMILY, table)) === undefined) continue;
+    await nft.deleteTable(NFT_FAMILY, table);
+    done.push(`removed the nft table ${NFT_FAMILY} ${table}`);
   }
+  if (new DrainOrderFile(config.bootstrap.stateDir, () => undefined).takeBack())
+    done.push('took the order to drain back');
   done.push(...removeMarkers(config.bootstrap.markers));
   const file = new StateFile(config.bootstrap.stateDir);
   const { state: before, fault } = file.load(now);

@@ -4,8 +4,10 @@ import {
   asn,
   CeaseSubcode,
   type Family,
+  formatPrefix,
   ipv4Unicast,
   ipv6Unicast,
+  type Prefix,
   parseIpAddress,
   parsePrefix,
   parseRouterId,
@@ -70,6 +72,8 @@ export class Advertiser {
   #sessions: readonly Session[] = [];
   #wanted: ReadonlyMap<string, Advertisement> | undefined;
   #caKeys: readonly string[] = [];
+  /** Who waits for a router to show that it has read everything, by the router's address. */
+  readonly #awaited = new Map<string, Set<() => void>>();
 
   /** Connects to all routers at once. @throws RangeError for settings that the protocol does not have */
   constructor(options: AdvertiserOptions) {
@@ -84,7 +88,11 @@ export class Advertiser {
         established?.(peer, negotiated);
       },
       routes: (peer, change) => ignored?.(peer.address, change.rejected.length),
-      ...(down === undefined ? {} : { down }),
+      refreshed: (peer) => this.#hasRead(peer.address),
+      down: (peer, reason) => {
+        this.#hasRead(peer.address);
+        down?.(peer, reason);
+      },
       ...(event === undefined ? {} : { event }),
     };
     this.#speaker = new BgpSpeaker({
@@ -144,6 +152,32 @@ export class Advertiser {
     for (const { peer } of this.#sessions) this.#push(peer);
   }
 
+  /** The other masters in service with full weight for a VIP, by address: they would serve it without this one. */
+  others(vip: string): ReadonlySet<string> {
+    const prefix = formatPrefix(prefixOf(vip));
+    const inService = this.otherMasters().filter((one) => one.vip === prefix && !one.asksForLess);
+    return new Set(inService.map(({ address }) => address));
+  }
+
+  /**
+   * Resolves when each router with a session has shown that it has worked on all that it was sent: messages are worked on in
+   * their order, so the end of the answer to a ROUTE-REFRESH (RFC 7313) says so. Our router has changed its kernel by then. The
+   * promise stays open when one cannot show it.
+   */
+  async movedOn(): Promise<void> {
+    const peers = this.peers().filter(({ state }) => state === 'Established');
+    await Promise.all(
+      peers.map(
+        (peer) =>
+          new Promise<void>((resolve) => {
+            const waiting = this.#awaited.get(peer.address) ?? new Set();
+            this.#awaited.set(peer.address, waiting.add(resolve));
+            peer.requestRefresh(familyOf(peer.address));
+          }),
+      ),
+    );
+  }
+
   /** The sessions, in the order of the configuration. */
   peers(): readonly Peer[] {
     return this.#sessions.map(({ peer }) => peer);
@@ -180,6 +214,11 @@ export class Advertiser {
     return this.#speaker.close({ text });
   }
 
+  #hasRead(router: string): void {
+    for (const resolve of this.#awaited.get(router) ?? []) resolve();
+    this.#awaited.delete(router);
+  }
+
   #sessionWith(router: string): Session | undefined {
     return this.#sessions.find(({ peer }) => peer.address === router);
   }
@@ -205,11 +244,7 @@ export class Advertiser {
       gracefulRestart: { restartTime: RESTART_TIME, families, restarting: isRestarting },
       maxPaths: MAX_PATHS,
       addPathReceive: families,
-      importPolicy: otherMastersPolicy(
-        this.#options.config.vips.map(({ address }) =>
-          parsePrefix(`${address}/${familyOf(address).maxPrefixLength}`),
-        ),
-      ),
+      importPolicy: otherMastersPolicy(this.#options.config.vips.map(({ address }) => prefixOf(address))),
       ...(keys.isUsed ? { connectPassword: () => keys.next() } : {}),
       socket: {
         userTimeout: router.holdTime,
@@ -242,7 +277,7 @@ export class Advertiser {
         advertisement,
         caKeys: this.#caKeys,
       });
-      return [{ prefix: parsePrefix(`${vip.address}/${family.maxPrefixLength}`), attributes }];
+      return [{ prefix: prefixOf(vip.address), attributes }];
     });
   }
 }
@@ -251,6 +286,10 @@ export class Advertiser {
 function sessionAddress(peer: Peer): string | undefined {
   const endpoint = peer.state === 'Established' ? peer.status().localAddress : null;
   return endpoint?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
+}
+
+function prefixOf(vip: string): Prefix {
+  return parsePrefix(`${vip}/${familyOf(vip).maxPrefixLength}`);
 }
 
 function familyOf(address: string): Family {

@@ -1,14 +1,6 @@
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { replaceFile } from '../replace-file.ts';
 import { type BootstrapState, bootstrapStateFile, noBootstrap } from './bootstrap-state.ts';
 
 /** What state.json held. */
@@ -85,28 +77,11 @@ export class StateFile {
   }
 
   /**
-   * Writes the state and returns when it is on disk: new file, fsync, rename, fsync of the folder.
+   * Writes the state and returns when it is on disk.
    * @throws Error when the disk does not take it
    */
   save(state: BootstrapState): void {
-    const folder = dirname(this.path);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const next = `${this.path}.new`;
-    const file = openSync(next, 'w', 0o600);
-    try {
-      // Unlike writeSync it goes on after a short write, which is how a disk begins to be full.
-      writeFileSync(file, `${JSON.stringify({ version: 1, ...state }, null, 2)}\n`);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
-    renameSync(next, this.path);
-    const directory = openSync(folder, 'r');
-    try {
-      fsyncSync(directory);
-    } finally {
-      closeSync(directory);
-    }
+    replaceFile(this.path, `${JSON.stringify({ version: 1, ...state }, null, 2)}\n`);
   }
 }
 

@@ -144,7 +144,9 @@ describe('user-data', () => {
   it('of a master drains before kubelet and container runtime stop, with the time that a drain takes', async () => {
     const unit = contentOf(await run.read('init'), '/etc/systemd/system/bgp-lb-drain.service');
     expect(unit).toMatch(/^After=.*containerd\.service.*kubelet\.service$/m);
-    expect(unit).toMatch(/^ExecStop=-\/usr\/local\/bin\/bgp-lb-speaker drain$/m);
+    expect(unit).toMatch(
+      /^ExecStop=-\/usr\/local\/bin\/bgp-lb-speaker drain --force --until-reboot --socket \S+$/m,
+    );
     expect(unit).toMatch(/^TimeoutStopSec=75$/m);
     expect(unit).toMatch(/^RemainAfterExit=yes$/m);
   });

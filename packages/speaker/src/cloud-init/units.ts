@@ -1,9 +1,6 @@
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { machineFiles } from './bootstrap-script.ts';
 
-/** Seconds beyond the drain's own time limit that systemd gives the unit. */
-const DRAIN_GRACE = 30;
-
 /** Runs the bootstrap script until it has succeeded. */
 export const bootstrapUnit: string = `# Written by bgp-lb-speaker cloud-init.
 [Unit]
@@ -22,30 +19,6 @@ TimeoutStartSec=infinity
 [Install]
 WantedBy=multi-user.target
 `;
-
-/**
- * Drains when the host shuts down. systemd stops units in the reverse of the order in which they started: what is ordered after
- * the kubelet and the container runtime is stopped before they are.
- */
-export function drainUnit(config: SpeakerConfig): string {
-  const limit = Math.ceil(config.drain.timeout / 1000) + DRAIN_GRACE;
-  return `# Written by bgp-lb-speaker cloud-init. Stopping it drains this master; so does a shutdown of the host.
-[Unit]
-Description=Drain this master before the host shuts down
-Wants=network-online.target
-After=network-online.target containerd.service crio.service kubelet.service
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=/bin/true
-ExecStop=-${machineFiles.program} drain
-TimeoutStopSec=${limit}
-
-[Install]
-WantedBy=multi-user.target
-`;
-}
 
 /** Routes to the VIPs by the load balancers, at each boot. */
 export function routeUnit({ vips, routers }: SpeakerConfig): string {

@@ -1,10 +1,11 @@
 import { render } from '@bgp-lb/daemon';
 import { API_VERSION, KIND, type SpeakerConfig } from '../config/speaker-config.ts';
+import { drainUnit } from '../drain-unit.ts';
 import { hostFiles, sysctlFile } from '../host-files.ts';
 import { type BootstrapSettings, bootstrapScript, machineFiles } from './bootstrap-script.ts';
 import type { CloudFile, UserData } from './cloud-config.ts';
 import { initConfiguration, joinConfiguration, type KubeadmSettings } from './kubeadm-config.ts';
-import { bootstrapUnit, drainUnit, routerUnit, routeUnit } from './units.ts';
+import { bootstrapUnit, routerUnit, routeUnit } from './units.ts';
 
 /** A machine of the control plane, or a worker. */
 export interface NodeSettings {
@@ -48,7 +49,15 @@ export function masterUserData(settings: NodeSettings): UserData {
             file(`${pki}/ca.key`, authority.key, '0600'),
           ]),
       file(hostFiles.sysctls, sysctlFile, '0644'),
-      file(hostFiles.drainUnit, drainUnit(config), '0644'),
+      file(
+        hostFiles.drainUnit,
+        drainUnit({
+          program: machineFiles.program,
+          socket: config.api.socket,
+          timeout: config.drain.timeout,
+        }),
+        '0644',
+      ),
       ...nodeFiles(settings),
     ],
     commands: [['sysctl', '--load', hostFiles.sysctls], ...nodeCommands(config, ['bgp-lb-drain.service'])],

@@ -15,6 +15,12 @@ export interface ResetReport {
   readonly others: number;
 }
 
+/** A client with connections to the VIPs. */
+export interface ConnectedClient {
+  readonly address: string;
+  readonly connections: number;
+}
+
 export interface ClientConnectionsOptions {
   readonly open: () => Connections;
   /**
@@ -30,6 +36,10 @@ export interface ClientConnectionsOptions {
 }
 
 const CLIENTS_NAMED = 16;
+/** Reports of resets that are kept. */
+const RESETS_KEPT = 16;
+/** Clients that status names. */
+const CLIENTS_SHOWN = 64;
 /** Milliseconds that a count holds: for each the kernel walks all connections of the host, which takes it some ms. */
 const COUNT_HOLDS = 1_000;
 /** A table of connections that is filled faster than we empty it is not emptied by us. */
@@ -39,6 +49,7 @@ const ROUNDS = 3;
 export class ClientConnections {
   readonly #options: ClientConnectionsOptions;
   readonly #now: () => number;
+  readonly #resets: { readonly at: number; readonly report: ResetReport }[] = [];
   #hasFailed = false;
   #counted: { readonly at: number; readonly count: number | undefined } | undefined;
 
@@ -47,13 +58,34 @@ export class ClientConnections {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** How many connections of clients there are, or were a second ago; `undefined` when the kernel does not tell. */
-  count(vips: readonly VipConfig[]): number | undefined {
+  /**
+   * How many connections of clients there are, or were a second ago; `undefined` when the kernel does not tell.
+   * @param isAnew asks the kernel in any case
+   */
+  count(vips: readonly VipConfig[], isAnew = false): number | undefined {
     const at = this.#now();
-    if (this.#counted === undefined || at - this.#counted.at >= COUNT_HOLDS) {
-      this.#counted = { at, count: this.#asking((diag) => this.#countAll(diag, vips)) };
+    if (isAnew || this.#counted === undefined || at - this.#counted.at >= COUNT_HOLDS) {
+      this.#counted = { at, count: this.#asking((diag) => this.#listAll(diag, vips).length) };
     }
     return this.#counted.count;
+  }
+
+  /** What has been reset, the last of it, with monotonic milliseconds. */
+  get resets(): readonly { readonly at: number; readonly report: ResetReport }[] {
+    return this.#resets;
+  }
+
+  /** The clients that are connected, those with most connections first, up to a bound; `undefined` when the kernel does not tell. */
+  connected(vips: readonly VipConfig[]): readonly ConnectedClient[] | undefined {
+    const connections = this.#asking((diag) => this.#listAll(diag, vips));
+    if (connections === undefined) return undefined;
+    const counts = new Map<string, number>();
+    for (const { remoteAddress } of connections)
+      counts.set(remoteAddress, (counts.get(remoteAddress) ?? 0) + 1);
+    return [...counts]
+      .map(([address, count]) => ({ address, connections: count }))
+      .sort((a, b) => b.connections - a.connections || a.address.localeCompare(b.address))
+      .slice(0, CLIENTS_SHOWN);
   }
 
   /**
@@ -70,8 +102,8 @@ export class ClientConnections {
     });
   }
 
-  #countAll(diag: Connections, vips: readonly VipConfig[]): number {
-    return vips.flatMap((vip) => list(diag, vip).filter((one) => this.#isClient(vip, one))).length;
+  #listAll(diag: Connections, vips: readonly VipConfig[]): readonly TcpConnection[] {
+    return vips.flatMap((vip) => list(diag, vip).filter((one) => this.#isClient(vip, one)));
   }
 
   #asking<T>(ask: (diag: Connections) => T): T | undefined {
@@ -100,7 +132,10 @@ export class ClientConnections {
     const ofClients = reset.filter((one) => this.#isClient(vip, one));
     const clients = [...new Set(ofClients.map(({ remoteAddress }) => remoteAddress))].slice(0, CLIENTS_NAMED);
     const count = ofClients.length;
-    this.#options.reset({ vip: vip.address, count, clients, others: reset.length - count });
+    const report = { vip: vip.address, count, clients, others: reset.length - count };
+    this.#resets.push({ at: this.#now(), report });
+    if (this.#resets.length > RESETS_KEPT) this.#resets.shift();
+    this.#options.reset(report);
   }
 
   /** This host reaches its VIP with the VIP itself as the source. */

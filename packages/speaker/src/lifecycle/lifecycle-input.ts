@@ -7,7 +7,13 @@ export type Role = 'init' | 'join';
 export type BootstrapProof = 'unproven' | 'proven' | 'void';
 
 /** Why the master is being taken out of service on purpose. */
-export type DrainRequest = 'drain file' | 'shutdown';
+export interface DrainRequest {
+  readonly by: 'command' | 'drain file' | 'stop';
+  /** Also when no other master would be left in the pool. */
+  readonly isForced: boolean;
+  /** Milliseconds that it may last, in place of the configured ones. */
+  readonly timeout?: number;
+}
 
 /**
  * What a TLS connection to VIP:port on this host has shown since the VIP was bound here.
@@ -24,9 +30,17 @@ export interface LifecycleInput {
   readonly readinessDetail: string;
   /** The last probe was refused: the API server has closed its port. Ends a drain at first sight. */
   readonly isPortClosed: boolean;
+  readonly drain: DrainRequest | undefined;
+  /** A drain is to end now, whoever is connected. */
+  readonly isHurried: boolean;
   /** Connections of clients to the VIPs on this host, counted during a drain; `undefined` when nobody knows. */
   readonly clients: number | undefined;
-  readonly drain: DrainRequest | undefined;
+  /** Other masters that the routers have for this VIP and that do not drain themselves. */
+  readonly others: number;
+  /** The kernel holds new connections to the VIP off. */
+  readonly isHeld: boolean;
+  /** The routers have shown that they have worked on the withdrawal. */
+  readonly haveMovedOn: boolean;
   readonly bindCheck: BindCheck;
   readonly bindCheckDetail: string;
   /** This master advertised the VIP before, in this life or (by the latch) an earlier one: the certificate no longer blocks. */
@@ -36,14 +50,17 @@ export interface LifecycleInput {
 export interface LifecycleTimes {
   /** Milliseconds that a drain may last. */
   readonly drainTimeout: number;
-  /** Milliseconds that a drain lasts at least while the API server serves, even without a client. */
-  readonly leastDrain: number;
-  /** Milliseconds between the withdrawal that ends a drain and the removal of the VIP. */
-  readonly withdrawDelay: number;
+  /** Milliseconds that the kernel is waited for to hold new connections off. */
+  readonly holdLimit: number;
+  /** Milliseconds that requests under way may take at the end of a drain. Less than a SYN waits to be sent again. */
+  readonly closingLimit: number;
+  /** Milliseconds that routers that do not show it are given to work on a withdrawal. */
+  readonly moveOnLimit: number;
 }
 
-/** What the routers need of a drain: to send new clients elsewhere, and to move on after the withdrawal. */
-export const drainPace: Pick<LifecycleTimes, 'leastDrain' | 'withdrawDelay'> = {
-  leastDrain: 2_000,
-  withdrawDelay: 1_000,
+/** The end of a drain. A client that is held off tries again after 1 s (RFC 6298 section 2), and finds another master. */
+export const drainPace: Omit<LifecycleTimes, 'drainTimeout'> = {
+  holdLimit: 250,
+  closingLimit: 500,
+  moveOnLimit: 1_000,
 };

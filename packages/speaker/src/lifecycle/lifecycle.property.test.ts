@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { VipCheckResult } from '../health/vip-check.ts';
 import { Lifecycle, type SharedInput } from './lifecycle.ts';
+import { type DrainRequest, drainPace } from './lifecycle-input.ts';
 import type { Advertisement } from './vip-state.ts';
 
 const vips = [
@@ -13,6 +14,13 @@ const vips = [
 type Event =
   | { readonly type: 'look'; readonly input: SharedInput; readonly wait: number }
   | { readonly type: 'kernel'; readonly isRefused: boolean }
+  | {
+      readonly type: 'turn';
+      readonly clients: number | undefined;
+      readonly others: number;
+      readonly isHoldRefused: boolean;
+      readonly doMoveOn: boolean;
+    }
   | { readonly type: 'checked'; readonly check: VipCheckResult['check'] };
 
 const look: fc.Arbitrary<Event> = fc.record({
@@ -33,15 +41,28 @@ const look: fc.Arbitrary<Event> = fc.record({
     ),
     readinessDetail: fc.constant('r'),
     isPortClosed: fc.boolean(),
-    clients: fc.constantFrom(undefined, 0, 3),
-    drain: fc.constantFrom(undefined, undefined, 'drain file' as const, 'shutdown' as const),
+    drain: fc.constantFrom<DrainRequest | undefined>(
+      undefined,
+      undefined,
+      { by: 'drain file', isForced: true },
+      { by: 'command', isForced: false },
+    ),
+    isHurried: fc.boolean(),
   }),
 });
+const turn: fc.Arbitrary<Event> = fc.record({
+  type: fc.constant('turn' as const),
+  clients: fc.constantFrom(undefined, 0, 3),
+  others: fc.constantFrom(0, 2),
+  isHoldRefused: fc.boolean(),
+  doMoveOn: fc.boolean(),
+});
 const event: fc.Arbitrary<Event> = fc.oneof(
-  { weight: 3, arbitrary: look },
-  { weight: 3, arbitrary: fc.record({ type: fc.constant('kernel' as const), isRefused: fc.boolean() }) },
+  { weight: 1, arbitrary: turn },
+  { weight: 9, arbitrary: look },
+  { weight: 9, arbitrary: fc.record({ type: fc.constant('kernel' as const), isRefused: fc.boolean() }) },
   {
-    weight: 3,
+    weight: 9,
     arbitrary: fc.record({
       type: fc.constant('checked' as const),
       check: fc.constantFrom(
@@ -64,6 +85,10 @@ class World {
   now = 0;
   isSettled = false;
   hasAdvertised = false;
+  clients: number | undefined = 0;
+  others = 1;
+  isHoldRefused = false;
+  doMoveOn = true;
   readonly #binds: { readonly addresses: ReadonlySet<string>; answer(isRefused: boolean): void }[] = [];
   readonly #checks: ((check: VipCheckResult['check']) => void)[] = [];
 
@@ -71,7 +96,7 @@ class World {
     this.bound = new Set(adopted);
     this.lifecycle = new Lifecycle({
       vips,
-      times: { drainTimeout: 3_000, leastDrain: 1_000, withdrawDelay: 500 },
+      times: { drainTimeout: 3_000, ...drainPace },
       clock: { now: () => this.now, after: () => () => undefined },
       adopted: new Set(adopted),
       bind: (addresses) => this.#bind(addresses),
@@ -80,6 +105,10 @@ class World {
         for (const [address, how] of wanted) this.#advertise(address, how);
       },
       check: () => new Promise((resolve) => this.#checks.push((check) => resolve({ check, detail: check }))),
+      hold: () => (this.isHoldRefused ? Promise.reject(new Error('refused')) : Promise.resolve()),
+      movedOn: () => (this.doMoveOn ? Promise.resolve() : new Promise(() => undefined)),
+      clients: () => this.clients,
+      others: () => this.others,
       hasAdvertised: () => false,
       transition: () => undefined,
     });
@@ -90,6 +119,9 @@ class World {
       this.now += event.wait;
       this.input = event.input;
       this.lifecycle.update(event.input);
+    } else if (event.type === 'turn') {
+      const { type: _, ...circumstances } = event;
+      Object.assign(this, circumstances);
     } else if (event.type === 'kernel') {
       this.#binds.shift()?.answer(event.isRefused);
     } else {
@@ -133,7 +165,7 @@ it('over any history no VIP is advertised that is unproven, dead or not bound, a
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom([], [vips[0]?.address ?? '']),
-      fc.array(event, { minLength: 5, maxLength: 80 }),
+      fc.array(event, { minLength: 15, maxLength: 80 }),
       async (adopted, history) => {
         const world = new World(adopted);
         for (const item of history) await world.take(item);

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { VipCheckResult } from '../health/vip-check.ts';
 import { Lifecycle, type SharedInput } from './lifecycle.ts';
+import { drainPace } from './lifecycle-input.ts';
 
 const vip = { address: '10.0.0.100', port: 6443, machinePort: 6443 };
 const other = { address: '10.0.0.101', port: 6443, machinePort: 6443 };
@@ -12,8 +13,8 @@ const healthy: SharedInput = {
   readiness: 'ready',
   readinessDetail: 'ready',
   isPortClosed: false,
-  clients: undefined,
   drain: undefined,
+  isHurried: false,
 };
 
 /** A lifecycle whose kernel and whose checks are answered by hand; everything it does goes into `log`, in order. */
@@ -25,6 +26,10 @@ class Stage {
   now = 0;
   answer: VipCheckResult = { check: 'passed', detail: 'answers' };
   kernelRefuses = false;
+  clients: number | undefined = 0;
+  holdRefuses = false;
+  /** Lets the routers move on. */
+  moveOn: () => void = () => undefined;
   #last = '';
 
   constructor(
@@ -32,7 +37,7 @@ class Stage {
   ) {
     this.lifecycle = new Lifecycle({
       vips: options.vips ?? [vip],
-      times: { drainTimeout: 10_000, leastDrain: 2_000, withdrawDelay: 1_000 },
+      times: { drainTimeout: 10_000, ...drainPace },
       clock: { now: () => this.now, after: () => () => undefined },
       adopted: new Set(options.adopted),
       bind: async (addresses) => {
@@ -48,6 +53,18 @@ class Stage {
         this.log.push(`check ${address}`);
         return this.answer;
       },
+      hold: async (holds) => {
+        this.log.push(`hold ${[...holds.values()].join(' ')}`);
+        if (this.holdRefuses) throw new Error('refused');
+      },
+      movedOn: () => {
+        this.log.push('wait for the routers');
+        return new Promise((resolve) => {
+          this.moveOn = resolve;
+        });
+      },
+      clients: () => this.clients,
+      others: () => 1,
       hasAdvertised: () => false,
       transition: () => undefined,
       checked: (_, { check }) => this.findings.push(check),
@@ -57,6 +74,20 @@ class Stage {
   /** One update and everything that follows from it. */
   async update(changes: Partial<SharedInput> = {}): Promise<void> {
     this.lifecycle.update({ ...healthy, ...changes });
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** In service, and nothing of it in the log. */
+  static async inService(): Promise<Stage> {
+    const stage = new Stage();
+    await stage.update();
+    stage.took();
+    return stage;
+  }
+
+  /** The routers move on, and everything that follows from it. */
+  async routersMoveOn(): Promise<void> {
+    this.moveOn();
     await new Promise((resolve) => setImmediate(resolve));
   }
 
@@ -72,6 +103,8 @@ describe('the order of things', () => {
     await stage.update();
     expect(stage.took()).toEqual([
       'advertise 10.0.0.100 none',
+      // What a predecessor may have left.
+      'hold none',
       'bind 10.0.0.100',
       'check 10.0.0.100',
       'advertise 10.0.0.100 normal',
@@ -102,12 +135,64 @@ describe('the order of things', () => {
   });
 });
 
+describe('a drain', () => {
+  const drain = { by: 'drain file', isForced: true } as const;
+  const announced = 'advertise 10.0.0.100 draining';
+  const gone = 'advertise 10.0.0.100 none';
+
+  it('announces, holds new connections off, withdraws, waits for the routers, unbinds', async () => {
+    const stage = await Stage.inService();
+    await stage.update({ drain });
+    expect(stage.took()).toEqual([announced, 'hold newcomers', gone, 'wait for the routers']);
+    await stage.routersMoveOn();
+    expect(stage.took()).toEqual(['hold none', 'bind none']);
+  });
+
+  it('keeps refusals back while clients are connected, and returns when it is taken back', async () => {
+    const stage = await Stage.inService();
+    stage.clients = 1;
+    await stage.update({ drain });
+    expect(stage.took()).toEqual([announced, 'hold refusals']);
+    await stage.update();
+    expect(stage.took()).toEqual(['advertise 10.0.0.100 normal', 'hold none']);
+  });
+
+  it('asks the routers anew after it was taken back in its last moment', async () => {
+    const stage = await Stage.inService();
+    await stage.update({ drain });
+    const first = stage.moveOn;
+    await stage.update();
+    stage.took();
+    stage.now = 100;
+    await stage.update({ drain });
+    expect(stage.took()).toEqual([announced, 'hold newcomers', gone, 'wait for the routers']);
+    first();
+    await stage.update({ drain });
+    expect(stage.took()).toEqual([]);
+    await stage.routersMoveOn();
+    expect(stage.took()).toEqual(['hold none', 'bind none']);
+  });
+
+  it('does not wait for routers or a kernel that do not answer', async () => {
+    const stage = await Stage.inService();
+    stage.holdRefuses = true;
+    await stage.update({ drain });
+    expect(stage.took()).toEqual([announced, 'hold newcomers']);
+    stage.now = 250;
+    await stage.update({ drain });
+    expect(stage.took()).toEqual([gone, 'wait for the routers']);
+    stage.now = 1_250;
+    await stage.update({ drain });
+    expect(stage.took()).toEqual(['hold none', 'bind none']);
+  });
+});
+
 describe('trouble', () => {
   it('does not advertise what the kernel did not take, and tries again', async () => {
     const stage = new Stage();
     stage.kernelRefuses = true;
     await stage.update();
-    expect(stage.took()).toEqual(['advertise 10.0.0.100 none', 'bind 10.0.0.100']);
+    expect(stage.took()).toEqual(['advertise 10.0.0.100 none', 'hold none', 'bind 10.0.0.100']);
     stage.kernelRefuses = false;
     stage.now = 500;
     await stage.update();
@@ -143,7 +228,7 @@ describe('a VIP that a predecessor left', () => {
     const stage = new Stage({ adopted: [vip.address] });
     stage.answer = { check: 'failed', detail: 'does not answer yet' };
     await stage.update({ readiness: 'unknown' });
-    expect(stage.took()).toEqual(['bind 10.0.0.100', 'check 10.0.0.100']);
+    expect(stage.took()).toEqual(['hold none', 'bind 10.0.0.100', 'check 10.0.0.100']);
     stage.answer = { check: 'passed', detail: 'answers' };
     stage.now = 200;
     await stage.update();
@@ -162,7 +247,7 @@ describe('a VIP that a predecessor left', () => {
   it('is withdrawn and unbound when the API server does not answer', async () => {
     const stage = new Stage({ adopted: [vip.address] });
     await stage.update({ readiness: 'hard' });
-    expect(stage.took()).toEqual(['advertise 10.0.0.100 none', 'bind none']);
+    expect(stage.took()).toEqual(['advertise 10.0.0.100 none', 'hold none', 'bind none']);
   });
 });
 

@@ -3,10 +3,20 @@ import type { VipConfig } from '../config/speaker-config.ts';
 import type { VipCheckResult } from '../health/vip-check.ts';
 import type { BindCheck, LifecycleInput, LifecycleTimes } from './lifecycle-input.ts';
 import { step } from './step.ts';
-import { type Advertisement, desiredOf, type VipState, type VipStateName } from './vip-state.ts';
+import { type Advertisement, desiredOf, type Hold, type VipState, type VipStateName } from './vip-state.ts';
 
 /** What is the same for all VIPs of this master. */
-export type SharedInput = Omit<LifecycleInput, 'bindCheck' | 'bindCheckDetail' | 'hasAdvertised'>;
+export type SharedInput = Pick<
+  LifecycleInput,
+  | 'role'
+  | 'bootstrap'
+  | 'bootstrapDetail'
+  | 'readiness'
+  | 'readinessDetail'
+  | 'isPortClosed'
+  | 'drain'
+  | 'isHurried'
+>;
 
 export interface Transition {
   readonly vip: string;
@@ -27,6 +37,14 @@ export interface LifecycleOptions {
   /** Announces the VIPs so, at once. `isSettled` is false while a predecessor's announcements are still to be left alone. */
   readonly advertise: (wanted: ReadonlyMap<string, Advertisement>, isSettled: boolean) => void;
   readonly check: (vip: VipConfig) => Promise<VipCheckResult>;
+  /** Makes the kernel hold off exactly this of these VIPs. When it rejects, a drain goes on without. */
+  readonly hold: (holds: ReadonlyMap<string, Hold>) => Promise<void>;
+  /** Resolves when the routers have worked on all that was advertised and withdrawn before. May never do so. */
+  readonly movedOn: () => Promise<void>;
+  /** Counts connections of clients to all VIPs, anew or as of a moment ago; `undefined` when the kernel does not tell. */
+  readonly clients: (isAnew: boolean) => number | undefined;
+  /** How many other masters the routers have for a VIP that do not drain themselves. */
+  readonly others: (vip: string) => number;
   readonly hasAdvertised: (vip: string) => boolean;
   readonly transition: (transition: Transition) => void;
   /** The check of a VIP has another outcome than the one before. */
@@ -42,6 +60,8 @@ export interface VipView {
   readonly isBound: boolean;
   readonly check: BindCheck;
   readonly checkDetail: string;
+  /** When the drain that goes on has begun, in monotonic milliseconds. */
+  readonly startedAt: number | undefined;
 }
 
 /** Milliseconds between attempts to bind that the kernel refused, and between checks of a VIP that failed. */
@@ -64,6 +84,9 @@ interface Member {
   isChecking: boolean;
   failures: number;
   nextCheckAt: number;
+  haveMovedOn: boolean;
+  /** The withdrawal that the routers are waited for. */
+  awaited: number | undefined;
 }
 
 /**
@@ -78,6 +101,8 @@ export class Lifecycle {
   /** What the kernel has agreed to: only these are checked. */
   #applied: ReadonlySet<string>;
   #nextBindAt = 0;
+  #holds = '';
+  #held: ReadonlyMap<string, Hold> = new Map();
   #isSettled: boolean;
   #isClosed = false;
 
@@ -102,7 +127,9 @@ export class Lifecycle {
       vip,
       state: state.name,
       reason,
-      ...desiredOf(state),
+      isBound: desiredOf(state).isBound,
+      advertisement: desiredOf(state).advertisement,
+      startedAt: state.name === 'draining' ? state.startedAt : undefined,
       check,
       checkDetail,
     }));
@@ -126,18 +153,33 @@ export class Lifecycle {
   }
 
   #decide(member: Member, shared: SharedInput): void {
+    const wasDraining = isDraining(member);
+    this.#step(member, shared);
+    // A drain without clients begins and comes to its end in the same moment.
+    if (!wasDraining && isDraining(member)) this.#step(member, shared);
+  }
+
+  #step(member: Member, shared: SharedInput): void {
+    const { hasAdvertised, others, clients, times, clock, transition } = this.#options;
+    const { address } = member.vip;
+    const before = member.state;
+    const isDraining = before.name === 'draining';
     const input: LifecycleInput = {
       ...shared,
       bindCheck: member.check,
       bindCheckDetail: member.checkDetail,
-      hasAdvertised: this.#options.hasAdvertised(member.vip.address),
+      hasAdvertised: hasAdvertised(address),
+      clients: isDraining ? clients(before.closing !== undefined) : undefined,
+      others: others(address),
+      isHeld: this.#held.get(address) === 'newcomers',
+      haveMovedOn: member.haveMovedOn,
     };
-    const before = member.state;
-    const { state, reason } = step(before, input, this.#options.times, this.#options.clock.now());
+    const { state, reason } = step(before, input, times, clock.now());
     member.state = state;
     member.reason = reason;
+    if (state.name === 'draining' && state.withdrawnAt === undefined) member.haveMovedOn = false;
     if (state.name === before.name) return;
-    this.#options.transition({ vip: member.vip.address, from: before.name, to: state.name, reason });
+    transition({ vip: address, from: before.name, to: state.name, reason });
     if (desiredOf(before).isBound && !desiredOf(state).isBound) forgetCheck(member);
   }
 
@@ -146,6 +188,8 @@ export class Lifecycle {
       this.#members.map(({ vip, state }) => [vip.address, desiredOf(state).advertisement]),
     );
     this.#options.advertise(wanted, this.#isSettled);
+    this.#hold();
+    for (const member of this.#members) this.#awaitRouters(member);
     this.#bind(
       new Set(this.#members.flatMap(({ vip, state }) => (desiredOf(state).isBound ? [vip.address] : []))),
     );
@@ -153,11 +197,43 @@ export class Lifecycle {
     for (const member of this.#members) this.#check(member);
   }
 
+  #hold(): void {
+    const holds = new Map(this.#members.map(({ vip, state }) => [vip.address, desiredOf(state).hold]));
+    const key = [...holds.values()].join();
+    if (key === this.#holds) return;
+    this.#holds = key;
+    this.#held = new Map();
+    this.#options.hold(holds).then(
+      () => {
+        if (this.#holds !== key) return;
+        this.#held = holds;
+        this.#again();
+      },
+      () => undefined,
+    );
+  }
+
+  /** To be called after the withdrawal has been sent. */
+  #awaitRouters(member: Member): void {
+    const { state } = member;
+    if (state.name !== 'draining' || state.withdrawnAt === undefined || member.awaited === state.withdrawnAt)
+      return;
+    const { withdrawnAt } = state;
+    member.awaited = withdrawnAt;
+    void this.#options.movedOn().then(() => {
+      const now = member.state;
+      if (now.name !== 'draining' || now.withdrawnAt !== withdrawnAt) return;
+      member.haveMovedOn = true;
+      this.#again();
+    });
+  }
+
   #bind(bound: ReadonlySet<string>): void {
     if (this.#bound !== undefined && isEqual(this.#bound, bound)) return;
+    // Also when it is not yet time: what is not to be bound is not checked.
+    this.#applied = new Set([...this.#applied].filter((address) => bound.has(address)));
     if (this.#options.clock.now() < this.#nextBindAt) return;
     this.#bound = bound;
-    this.#applied = new Set([...this.#applied].filter((address) => bound.has(address)));
     this.#options.bind(bound).then(
       () => {
         // An older request may be answered after a newer one was made.
@@ -210,6 +286,8 @@ function newMember(vip: VipConfig, isAdopted: boolean): Member {
     isChecking: false,
     failures: 0,
     nextCheckAt: 0,
+    haveMovedOn: false,
+    awaited: undefined,
   };
 }
 
@@ -225,6 +303,10 @@ function waitAfter({ check, failures }: Member): number {
   if (check === 'passed') return RECHECK;
   if (check === 'wrong-certificate') return CERTIFICATE_RETRY;
   return failures <= 3 ? QUICK_RETRY : RETRY;
+}
+
+function isDraining({ state }: Member): boolean {
+  return state.name === 'draining';
 }
 
 /** The API server has been judged, and a VIP that could be advertised has been checked. */

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { LifecycleInput } from './lifecycle-input.ts';
+import type { DrainRequest, LifecycleInput } from './lifecycle-input.ts';
 import { step } from './step.ts';
 import { desiredOf, type VipState } from './vip-state.ts';
 
-const times = { drainTimeout: 3_000, leastDrain: 1_000, withdrawDelay: 500 };
+const times = { drainTimeout: 3_000, holdLimit: 250, closingLimit: 500, moveOnLimit: 500 };
 
 const input: fc.Arbitrary<LifecycleInput> = fc.record({
   role: fc.constantFrom('init', 'join'),
@@ -14,7 +14,16 @@ const input: fc.Arbitrary<LifecycleInput> = fc.record({
   readinessDetail: fc.constant('r'),
   isPortClosed: fc.boolean(),
   clients: fc.constantFrom(undefined, 0, 3),
-  drain: fc.constantFrom(undefined, undefined, 'drain file', 'shutdown'),
+  drain: fc.constantFrom<DrainRequest | undefined>(
+    undefined,
+    undefined,
+    { by: 'drain file', isForced: true },
+    { by: 'command', isForced: false, timeout: 1_000 },
+  ),
+  isHurried: fc.boolean(),
+  others: fc.constantFrom(0, 2),
+  isHeld: fc.boolean(),
+  haveMovedOn: fc.boolean(),
   bindCheck: fc.constantFrom('pending', 'passed', 'passed', 'failed', 'wrong-certificate'),
   bindCheckDetail: fc.constant('c'),
   hasAdvertised: fc.boolean(),
@@ -82,6 +91,29 @@ describe('over any history', () => {
           if (before.name === 'draining' && after.name === 'absent' && given.bootstrap === 'proven') {
             expect(before.withdrawnAt).toBeDefined();
           }
+        });
+      }),
+    );
+  });
+
+  it('a drain that nobody forces withdraws only where another master is known', () => {
+    fc.assert(
+      fc.property(history, (steps) => {
+        let end: LifecycleInput | undefined;
+        along(steps, (before, after, given) => {
+          const isClosing = (state: VipState): boolean =>
+            state.name === 'draining' && state.closing !== undefined;
+          if (!isClosing(before) && isClosing(after)) end = given;
+          const hasWithdrawn = after.name === 'draining' && after.withdrawnAt !== undefined;
+          if (!hasWithdrawn || end === undefined) return;
+          const { drain, readiness, isHurried, others } = end;
+          expect(
+            others > 0 ||
+              drain?.isForced !== false ||
+              isHurried ||
+              readiness === 'stopping' ||
+              readiness === 'hard',
+          ).toBe(true);
         });
       }),
     );

@@ -1,23 +1,35 @@
 /** Every state with every input, and every pair of inputs one after the other: DESIGN's rules hold without exception. */
 import { describe, expect, it } from 'vitest';
-import type { LifecycleInput } from './lifecycle-input.ts';
+import { drainPace, type LifecycleInput } from './lifecycle-input.ts';
 import { step } from './step.ts';
 import { desiredOf, type VipState, vipStateNames } from './vip-state.ts';
 
-const times = { drainTimeout: 60_000, leastDrain: 2_000, withdrawDelay: 1_000 };
+const times = { drainTimeout: 60_000, ...drainPace };
 /** Later than any of the times above counted from 0. */
 const now = 100_000;
+
+type Draining = Extract<VipState, { name: 'draining' }>;
+
+function drain(changes: Partial<Draining>): Draining {
+  return { name: 'draining', startedAt: 0, closing: undefined, withdrawnAt: undefined, ...changes };
+}
+
+const early = { isEarly: true, why: 'nobody is left' };
+const late = { isEarly: false, why: 'time is up' };
 
 const states: readonly VipState[] = [
   { name: 'absent' },
   { name: 'local-only' },
   { name: 'advertised' },
   { name: 'last-resort' },
-  { name: 'draining', startedAt: now, withdrawnAt: undefined },
-  { name: 'draining', startedAt: now - times.leastDrain, withdrawnAt: undefined },
-  { name: 'draining', startedAt: 0, withdrawnAt: undefined },
-  { name: 'draining', startedAt: 0, withdrawnAt: now },
-  { name: 'draining', startedAt: 0, withdrawnAt: now - times.withdrawDelay },
+  drain({ startedAt: now }),
+  drain({}),
+  drain({ closing: { at: now, ...early } }),
+  drain({ closing: { at: now - times.holdLimit, ...late } }),
+  drain({ closing: { at: 0, ...early } }),
+  drain({ closing: { at: 0, ...late } }),
+  drain({ closing: { at: 0, ...late }, withdrawnAt: now }),
+  drain({ closing: { at: 0, ...late }, withdrawnAt: now - times.moveOnLimit }),
 ];
 
 const allValues = {
@@ -26,7 +38,10 @@ const allValues = {
   readiness: ['unknown', 'ready', 'soft', 'unauthorized', 'stopping', 'hard'],
   isPortClosed: [false, true],
   clients: [undefined, 0, 3],
-  drain: [undefined, 'drain file', 'shutdown'],
+  drain: [undefined, { by: 'stop', isForced: true }, { by: 'command', isForced: false }],
+  isHeld: [false, true],
+  haveMovedOn: [false, true],
+  others: [0, 2],
   bindCheck: ['pending', 'passed', 'failed', 'wrong-certificate'],
   hasAdvertised: [false, true],
 } as const;
@@ -34,10 +49,10 @@ const allValues = {
 type Values = { readonly [K in keyof typeof allValues]: readonly (typeof allValues)[K][number][] };
 
 function inputsOf(values: Values): readonly LifecycleInput[] {
-  const texts = { bootstrapDetail: 'bootstrap', readinessDetail: 'readiness', bindCheckDetail: 'check' };
+  const details = { bootstrapDetail: 'bootstrap', readinessDetail: 'readiness', bindCheckDetail: 'check' };
   return Object.entries(values).reduce<readonly object[]>(
     (inputs, [key, list]) => inputs.flatMap((input) => list.map((value) => ({ ...input, [key]: value }))),
-    [texts],
+    [{ ...details, isHurried: false }],
   ) as readonly LifecycleInput[];
 }
 
@@ -47,10 +62,13 @@ const mainInputs = inputsOf({
   ...allValues,
   isPortClosed: [false],
   clients: [undefined],
-  drain: [undefined, 'shutdown'],
+  drain: [undefined, { by: 'stop', isForced: true }],
+  isHeld: [false],
+  haveMovedOn: [false],
+  others: [2],
 });
 
-/** All that one step can be: 9 states with 5,184 inputs. */
+/** All that one step can be: 12 states with 41,472 inputs. */
 function each(
   check: (before: VipState, input: LifecycleInput, after: VipState, reason: string) => boolean,
 ): string[] {
@@ -154,7 +172,8 @@ describe('whatever the state and the input', () => {
         !isProven(input) ||
         before.name !== 'draining' ||
         name !== 'absent' ||
-        (before.withdrawnAt !== undefined && now - before.withdrawnAt >= times.withdrawDelay),
+        (before.withdrawnAt !== undefined &&
+          (input.haveMovedOn || now - before.withdrawnAt >= times.moveOnLimit)),
     ],
     [
       'a withdrawn drain does not come back to the routers while the drain is wanted',
@@ -163,6 +182,16 @@ describe('whatever the state and the input', () => {
         before.withdrawnAt === undefined ||
         !wantsDrain(input) ||
         !isInPool(after),
+    ],
+    [
+      'a drain withdraws only once new connections are held off, or could not be, or the API server is dead',
+      (before, input, after) => {
+        const hasWithdrawn = (state: VipState): boolean =>
+          state.name === 'draining' && state.withdrawnAt !== undefined;
+        if (!hasWithdrawn(after) || hasWithdrawn(before) || input.readiness === 'hard') return true;
+        const end = before.name === 'draining' ? before.closing : undefined;
+        return end !== undefined && (input.isHeld || now - end.at >= times.holdLimit);
+      },
     ],
     ['there is a reason to show', (_, __, ___, reason) => reason !== ''],
   ])('%s', (_, check) => {

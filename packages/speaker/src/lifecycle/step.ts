@@ -1,5 +1,5 @@
 import type { LifecycleInput, LifecycleTimes } from './lifecycle-input.ts';
-import type { VipState } from './vip-state.ts';
+import type { DrainEnd, VipState } from './vip-state.ts';
 
 export interface Decision {
   readonly state: VipState;
@@ -44,42 +44,92 @@ function beforeProof(input: LifecycleInput): Decision {
 
 function drainWish(input: LifecycleInput): string | undefined {
   if (input.readiness === 'stopping') return input.readinessDetail;
-  if (input.drain === 'drain file') return 'the drain file is there';
-  if (input.drain === 'shutdown') return 'the speaker stops and drains';
-  return undefined;
+  switch (input.drain?.by) {
+    case 'command':
+      return 'drained by command';
+    case 'drain file':
+      return 'the drain file is there';
+    case 'stop':
+      return 'the speaker stops and drains';
+    default:
+      return undefined;
+  }
 }
 
 function startDrain(state: VipState, input: LifecycleInput, wish: string, now: number): Decision {
   switch (state.name) {
     case 'advertised':
     case 'last-resort':
-      return { state: { name: 'draining', startedAt: now, withdrawnAt: undefined }, reason: wish };
+      return { state: drainSince(now), reason: wish };
     case 'local-only':
       // A restarted speaker has not looked yet: its routers still hold the path of its predecessor.
       if (input.readiness === 'unknown') return { state, reason: `${wish}; ${input.readinessDetail}` };
       if (input.bindCheck === 'pending') return { state, reason: `${wish}; ${input.bindCheckDetail}` };
       if (!mayAdvertise(input)) return { state: absent, reason: wish };
-      return { state: { name: 'draining', startedAt: now, withdrawnAt: undefined }, reason: wish };
+      return { state: drainSince(now), reason: wish };
     default:
       return { state: absent, reason: wish };
   }
 }
 
-function drainOn(
-  state: Extract<VipState, { name: 'draining' }>,
+type Draining = Extract<VipState, { name: 'draining' }>;
+
+function drainSince(startedAt: number): Draining {
+  return { name: 'draining', startedAt, closing: undefined, withdrawnAt: undefined };
+}
+
+/** GRACEFUL_SHUTDOWN is announced; then new connections are held off, the route is withdrawn, and the VIP unbound. */
+function drainOn(state: Draining, input: LifecycleInput, times: LifecycleTimes, now: number): Decision {
+  const wish = drainWish(input);
+  if (wish === undefined && input.readiness !== 'hard') return inService(state, input);
+  const { closing, withdrawnAt } = state;
+  if (withdrawnAt !== undefined) {
+    const isOver = input.haveMovedOn || now - withdrawnAt >= times.moveOnLimit;
+    return { state: isOver ? absent : state, reason: `drained: ${closing?.why}` };
+  }
+  if (input.readiness === 'hard') return withdrawDead(state, input, now);
+  if (closing !== undefined) return close({ ...state, closing }, input, times, now);
+  const end = drainEnd(state.startedAt, input, times, now);
+  if (end === undefined) return { state, reason: `${wish}; ${clientsLeft(input)}` };
+  if (mustStay(input))
+    return { state, reason: `${wish}, and waits: no other master is known to the routers` };
+  return { state: { ...state, closing: { at: now, ...end } }, reason: `the drain ends: ${end.why}` };
+}
+
+function close(
+  state: Draining & { readonly closing: DrainEnd },
   input: LifecycleInput,
   times: LifecycleTimes,
   now: number,
 ): Decision {
-  const wish = drainWish(input);
-  if (wish === undefined && input.readiness !== 'hard') return inService(state, input);
-  if (state.withdrawnAt !== undefined) {
-    const isOver = now - state.withdrawnAt >= times.withdrawDelay;
-    return { state: isOver ? absent : state, reason: 'drained; withdrawn from the routers' };
+  const { at, why, isEarly } = state.closing;
+  const reason = `the drain ends: ${why}`;
+  if (!input.isHeld && now - at < times.holdLimit) return { state, reason };
+  if (input.clients !== 0 && !input.isHurried) {
+    if (now - at < times.closingLimit) return { state, reason };
+    // Somebody came in the last moment, and stays: as long as others may.
+    if (isEarly && input.clients !== undefined)
+      return { state: { ...state, closing: undefined }, reason: clientsLeft(input) };
   }
-  const end = drainEnd(state.startedAt, input, times, now);
-  if (end === undefined) return { state, reason: wish ?? input.readinessDetail };
-  return { state: { ...state, withdrawnAt: now }, reason: `drained: ${end}` };
+  return { state: { ...state, withdrawnAt: now }, reason: `drained: ${why}` };
+}
+
+/** Nobody is served any more: a dead API server is not advertised for a moment longer. */
+function withdrawDead(state: Draining, { readinessDetail: why }: LifecycleInput, now: number): Decision {
+  const closing = state.closing ?? { at: now, isEarly: false, why };
+  return { state: { ...state, closing, withdrawnAt: now }, reason: `drained: ${closing.why}` };
+}
+
+/** An API server that stops serves nobody in any case; a drain that people ask for does not empty the pool unless forced. */
+function mustStay({ drain, others, readiness, isHurried }: LifecycleInput): boolean {
+  if (readiness === 'stopping' || isHurried) return false;
+  return drain !== undefined && !drain.isForced && others === 0;
+}
+
+function clientsLeft({ clients }: LifecycleInput): string {
+  return clients === undefined
+    ? 'connections of clients cannot be counted'
+    : `${clients} connections of clients are left`;
 }
 
 function drainEnd(
@@ -87,13 +137,13 @@ function drainEnd(
   input: LifecycleInput,
   times: LifecycleTimes,
   now: number,
-): string | undefined {
-  if (input.isPortClosed) return 'the API server has closed its port';
-  if (input.readiness === 'hard') return input.readinessDetail;
-  if (input.clients === 0 && now - startedAt >= times.leastDrain) return 'no client is connected any more';
-  if (now - startedAt >= times.drainTimeout)
-    return `the drain timeout of ${times.drainTimeout / 1000} s has passed`;
-  return undefined;
+): Pick<DrainEnd, 'why' | 'isEarly'> | undefined {
+  const timeout = input.drain?.timeout ?? times.drainTimeout;
+  const late = (why: string) => ({ why, isEarly: false });
+  if (input.isPortClosed) return late('the API server has closed its port');
+  if (input.isHurried) return late('told to end at once');
+  if (now - startedAt >= timeout) return late(`the drain timeout of ${timeout / 1000} s has passed`);
+  return input.clients === 0 ? { why: 'no client is connected any more', isEarly: true } : undefined;
 }
 
 /** Bootstrap proven, nothing drains, the API server not given up. */

@@ -2,7 +2,8 @@
  * A router for tests: takes one speaker in AS 64512 by BGP and tells what it hears, as lines of JSON `{routes}` (after each
  * change, one text per path), `{established}`, `{down}` (kind and text), `{endOfRib}` and `{bfd}` (state and reason). Arguments: own
  * address, AS, password, and the interval of BFD x 3 in ms, 0 for none. Input, one JSON text per line: `"bfd-admin-down"`, or
- * `"bfd-start"` with an interval of 50 ms, or `"counters"`, answered by `{messages}` of the speaker.
+ * `"bfd-start"` with an interval of 50 ms, or `"counters"`, answered by `{messages}` of the speaker, or
+ * `"another-master"`: the VIP has a path by another master as well.
  */
 import { createInterface } from 'node:readline';
 
@@ -58,6 +59,14 @@ const speaker = new BgpSpeaker({
   },
 });
 
+function announceAnother(): void {
+  const nextHop = parseIpAddress(address.replace(/\.\d+$/, '.9'));
+  const attributes = pathAttributes({ origin: 0, asPath: [], nextHop, localPref: 100 });
+  for (const peer of speaker.peers()) {
+    peer.setRoutes(ipv4Unicast, [{ prefix: parsePrefix('10.100.0.1/32'), attributes }]);
+  }
+}
+
 speaker.addRange({
   name: 'masters',
   range: `${address}/24`.replace(/\.\d+\/24$/, '.0/24'),
@@ -92,5 +101,6 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   const message: string = JSON.parse(line);
   if (message === 'bfd-start') startBfd(50);
   else if (message === 'counters') say({ messages: speaker.peer(master)?.status().messages ?? null });
+  else if (message === 'another-master') announceAnother();
   else bfd.setAdminDown('master', true);
 });

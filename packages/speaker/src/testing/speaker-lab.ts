@@ -1,6 +1,9 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { controlRequest } from '@bgp-lb/daemon';
 import type { SpeakerStatus } from '../status.ts';
 import { TestCa } from './certificates.ts';
@@ -24,6 +27,13 @@ const program = {
   client: new URL('./client-process.ts', import.meta.url).pathname,
   addressMonitor: new URL('./address-monitor.ts', import.meta.url).pathname,
 } as const;
+
+/** How a command of the program ended. */
+export interface CommandEnd {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 /** A master and a router in network namespaces of their own, with an API server stand-in, and the real speaker to be started. */
 export class SpeakerLab {
@@ -147,6 +157,18 @@ export class SpeakerLab {
   /** The same for a command that asks the running speaker. */
   ask(...args: readonly string[]): string {
     return this.master.run(process.execPath, program.speaker, ...args, '--socket', this.path('speaker.sock'));
+  }
+
+  /** The same while the test goes on: resolves when the command has ended. */
+  async startCommand(...args: readonly string[]): Promise<CommandEnd> {
+    const argv = [process.execPath, program.speaker, ...args];
+    const child = spawn('ip', ['netns', 'exec', this.master.name, ...argv]);
+    const [stdout, stderr, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'close'),
+    ]);
+    return { code: Number(code), stdout, stderr };
   }
 
   /** `ip netns exec` gives the process a mount namespace of its own. */

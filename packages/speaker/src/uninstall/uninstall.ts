@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Nftables, RouteSocket } from '@bgp-lb/linux';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { removePath } from '../host-files.ts';
+import { HOLD_TABLE } from '../kernel/connection-hold.ts';
 import { NFT_FAMILY, NFT_TABLE } from '../kernel/nft-table.ts';
 import { VipAddresses } from '../kernel/vip-addresses.ts';
 import { VipRoutes } from '../kernel/vip-routes.ts';
@@ -17,7 +18,7 @@ export interface UninstallOptions {
 }
 
 /** What `bgp-lb-speaker` writes into its state folder. */
-const stateFiles = ['state.json', 'state.json.new', 'state.json.corrupt', 'native'] as const;
+const stateFiles = ['state.json', 'state.json.new', 'state.json.corrupt', 'drain.json', 'native'] as const;
 
 /**
  * Removes everything that carries the speaker's mark from this host, and nothing else. For a host without a speaker that runs:
@@ -33,9 +34,10 @@ export async function uninstall({
 }: UninstallOptions): Promise<readonly string[]> {
   const done = [...new VipAddresses(routes, config.vips).remove(new Set())];
   done.push(...new VipRoutes(routes, config).remove());
-  if ((await nft.table(NFT_FAMILY, NFT_TABLE)) !== undefined) {
-    await nft.deleteTable(NFT_FAMILY, NFT_TABLE);
-    done.push(`removed the nft table ${NFT_FAMILY} ${NFT_TABLE}`);
+  for (const table of [NFT_TABLE, HOLD_TABLE]) {
+    if ((await nft.table(NFT_FAMILY, table)) === undefined) continue;
+    await nft.deleteTable(NFT_FAMILY, table);
+    done.push(`removed the nft table ${NFT_FAMILY} ${table}`);
   }
   done.push(...removeMarkers(config.bootstrap.markers));
   const { stateDir } = config.bootstrap;

@@ -41,20 +41,22 @@ function runCommand(program: URL | string): Command {
       const { startSpeaker } = await import('./app.ts');
       const { limitArenas, releaseMemory } = await import('@bgp-lb/linux');
       limitArenas(1);
-      giveBackStartUpMemory(releaseMemory);
       await runDaemon({
         name: 'bgp-lb-speaker',
         logger,
         stopTimeoutMs: config.drain.timeout + STOP_GRACE,
-        start: () =>
-          startSpeaker({
+        start: async () => {
+          const daemon = await startSpeaker({
             config,
             configFile: context.configFile,
             reread: () => loadSpeakerConfig(context),
             program,
             logger,
             exit: (code) => process.exit(code),
-          }),
+          });
+          giveBackStartUpMemory(releaseMemory);
+          return daemon;
+        },
       });
       return 0;
     },

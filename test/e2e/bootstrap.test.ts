@@ -35,11 +35,11 @@ describe('bootstrap, with the LB booting after two of the masters', () => {
   it('keeps a joiner off the VIP while its join runs, though its /readyz is green for seconds', async () => {
     const joiner = lab.master(2);
     joiner.placeSpeaker('join');
-    const kubeadm = joiner.kubeadmJoin(lab.master(1), { settleTime: 3_000 });
+    const kubeadm = joiner.kubeadmJoin(lab.master(1), { settleTime: 5_000 });
     await joiner.speaker.waitFor(
       'a green /readyz on m2',
       ({ gates }) => gates.some(({ name, pass }) => name === 'readyz' && pass),
-      15_000,
+      60_000,
     );
     expect(kubeadm.isRunning).toBe(true);
     const hasProof = (): boolean =>

@@ -1,0 +1,71 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Lab } from '../../scripts/lab/lab.ts';
+import { heal, startCluster, waitForAllActive } from '../kit/cluster.ts';
+import { eventsSince, lastEvent, waitForEvent } from '../kit/router-view.ts';
+
+const connections = 100;
+
+/** BFD packets do not arrive at the load balancer any more, all else does. */
+const deaf =
+  'table inet deaf { chain c { type filter hook prerouting priority -400; udp dport 3784 drop; }; }';
+
+describe('a router that hears no BFD for a moment', () => {
+  let lab: Lab;
+  beforeAll(async () => {
+    lab = await startCluster({ masters: 3, bfd: 50 });
+  });
+  afterAll(async () => {
+    await lab?.destroy();
+  });
+
+  beforeEach(async () => {
+    await heal(lab);
+    await bfdIsUp();
+    await lab.client.closeAll();
+    expect(await lab.client.open(connections)).toMatchObject({ opened: connections });
+  });
+  afterEach(async () => {
+    await lab.lb.exec(['nft', 'add table inet deaf; delete table inet deaf']);
+  });
+
+  const bfdIsUp = (): Promise<unknown> =>
+    lab.lb.router.waitFor('BFD Up with all members', ({ vips }) =>
+      vips.every(({ members }) =>
+        members.every(({ bfd, session }) => bfd === 'Up' && session === 'Established'),
+      ),
+    );
+
+  /** Turns the router deaf until it has lost all sessions, and gives what its events say of members meanwhile. */
+  async function fallDeaf(): Promise<readonly unknown[]> {
+    const before = await lastEvent(lab);
+    await lab.lb.exec(['nft', '-f', '-'], { input: deaf });
+    for (const { address } of lab.masters) {
+      await waitForEvent(
+        lab,
+        before,
+        `BFD with ${address} Down`,
+        ({ type, peer, to }) => type === 'bfd-state' && peer === address && to === 'Down',
+      );
+    }
+    await lab.lb.exec(['nft', 'delete', 'table', 'inet', 'deaf']);
+    await bfdIsUp();
+    const events = await eventsSince(lab, before);
+    return events.filter(({ type, to }) => type === 'member-transition' && to === 'out');
+  }
+
+  it('takes nobody out and breaks no connection', async () => {
+    expect(await fallDeaf()).toEqual([]);
+    await waitForAllActive(lab);
+    expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
+  });
+
+  it('takes nobody out and breaks no connection while every /readyz is red', async () => {
+    await Promise.all(lab.masters.map((master) => master.setApiServer('not-ready', ['etcd'])));
+    await lab.lb.router.waitFor('nobody active', ({ vips }) =>
+      vips.every(({ members }) => members.every(({ state }) => state === 'last-resort')),
+    );
+    expect(await fallDeaf()).toEqual([]);
+    expect(await lab.lb.pool()).toHaveLength(3);
+    expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
+  });
+});

@@ -16,6 +16,7 @@ export default defineConfig({
       { test: { name: 'property', include: ['test/property/**/*.test.ts'], testTimeout: 120_000 } },
       { test: { name: 'interop', include: ['test/interop/**/*.test.ts'], ...alone } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...alone } },
+      { test: { name: 'compose', include: ['test/compose/**/*.test.ts'], ...alone, testTimeout: 180_000 } },
     ],
   },
 });

@@ -76,6 +76,11 @@ missing_packages() {
   has exabgp || echo exabgp
   { has bgpctl && [ -x /usr/sbin/bgpd ]; } || echo openbgpd
   has cloud-init || echo cloud-init
+  # For scripts/engine.ts.
+  has dockerd || echo docker.io
+  { has docker-compose || docker compose version >/dev/null 2>&1; } || echo docker-compose
+  has mmdebstrap || echo mmdebstrap
+  has slirp4netns || echo slirp4netns
 }
 
 policy=/usr/sbin/policy-rc.d
@@ -83,7 +88,8 @@ policy_mark='# written by bgp-lb setup.sh, removed by it'
 units_before=
 
 service_units() {
-  for file in /lib/systemd/system/*.service /usr/lib/systemd/system/*.service /etc/init.d/*; do
+  for file in /lib/systemd/system/*.service /usr/lib/systemd/system/*.service \
+    /lib/systemd/system/*.socket /usr/lib/systemd/system/*.socket /etc/init.d/*; do
     if [ -e "$file" ]; then printf '%s\n' "$file"; fi
   done
 }
@@ -111,7 +117,7 @@ allow_service_start() {
     esac
     case $file in
       *@.service) ;;
-      *.service)
+      *.service | *.socket)
         if has systemctl; then
           systemctl disable "$name" >/dev/null 2>&1 || say "cannot disable $name"
           if [ -d /run/systemd/system ]; then systemctl stop "$name" >/dev/null 2>&1 || true; fi

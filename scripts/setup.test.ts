@@ -53,7 +53,7 @@ describe('setup.sh', () => {
 
   it('asks for the BGP peers only for the tests', async () => {
     expect((await runWithout(['bird'], 'test')).stderr).toMatch(
-      /missing Debian packages: (frr )?bird2 (gobgpd )?(exabgp )?(openbgpd )?(cloud-init )?\(/,
+      /missing Debian packages: (frr )?bird2 ([a-z0-9.-]+ )*\(/,
     );
     expect((await runWithout(['bird'], 'demo')).stderr).not.toContain('bird2');
   });

@@ -27,7 +27,7 @@ const checks: readonly (readonly [name: string, ...command: string[]])[] = [
   ['fuzz, one minute', 'node', 'test/fuzz/main.ts', '--minutes', '1'],
   ['cited RFC sections are in docs/rfc-compliance.md', 'node', 'scripts/check-rfc-citations.ts'],
 ];
-const suites = ['unit', 'property', 'interop', 'e2e'] as const;
+const suites = ['unit', 'property', 'interop', 'e2e', 'compose'] as const;
 
 let passed = 0;
 const failed: string[] = [];

@@ -44,9 +44,9 @@ export type { SelectedPath, Selection, SelectionReason } from './rib/multipath.t
 export { selectPaths } from './rib/multipath.ts';
 export type { ImportPolicy, Path, PathSource, RejectedPath, RouteChange } from './rib/path.ts';
 export type { ReflectionPeer, ReflectorIdentity } from './rib/reflection.ts';
+export { passedOnAttributes, reflectionRefusal } from './rib/reflection.ts';
 export { RefreshTracker } from './rib/refresh-tracker.ts';
 export type { ReflectorPeer, RouteReflectorOptions, RouteUpdate } from './rib/route-reflector.ts';
-export { passedOnAttributes, reflectionRefusal } from './rib/reflection.ts';
 export { RouteReflector } from './rib/route-reflector.ts';
 export type { RouteId } from './rib/update-routes.ts';
 export type { Asn } from './types/asn.ts';

@@ -61,6 +61,7 @@ describe('drain by command', { timeout: TIMEOUT }, () => {
     expect(moved.at(-1)).toMatchObject({ from: 'draining', to: 'absent' });
 
     const again = await command('drain', '--no-wait', '-o', 'json');
+    expect(again).toMatchObject({ code: 0, stderr: '' });
     expect(JSON.parse(again.stdout)).toMatchObject({ isDone: true, requestedBy: ['command'], clients: [] });
     await first.stop('SIGTERM');
     await lab.startSpeaker();

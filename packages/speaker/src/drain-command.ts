@@ -29,7 +29,7 @@ export const drainCommand: Command = {
     },
     force: { type: 'boolean', describe: 'Also when no other master is known to be in service' },
     'until-reboot': { type: 'boolean', describe: 'Forget it when the machine boots again' },
-    wait: { type: 'boolean', default: true, describe: 'Wait; --no-wait returns at once' },
+    'no-wait': { type: 'boolean', describe: 'Return at once' },
   },
   async run(context) {
     const { args } = context;
@@ -39,7 +39,7 @@ export const drainCommand: Command = {
       force: args['force'] === true,
       untilReboot: args['until-reboot'] === true,
     });
-    const status = args['wait'] === false ? await look(context) : await untilDone(context);
+    const status = args['no-wait'] === true ? await look(context) : await untilDone(context);
     const took = performance.now() - began;
     // Only what this drain has reset.
     context.print({ ...status, reset: status.reset.filter(({ agoMs }) => agoMs <= took) }, drainTables);

@@ -1,4 +1,5 @@
 /** One end of UDP exchanges in a network namespace: our receiver and sender, and plain sockets with a chosen TTL. */
+import { execFileSync } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { networkInterfaces } from 'node:os';
 import { type LinuxUdpReceiver, type LinuxUdpSender, linuxUdpSockets } from '../udp-socket.ts';
@@ -32,8 +33,11 @@ export function turn(): Promise<void> {
 
 /** The link-local address of an interface with its zone, once it may be used. */
 export function linkLocalAddress(device: string): string | undefined {
+  const tentative = execFileSync('ip', ['-6', 'address', 'show', 'dev', device, 'tentative'], {
+    encoding: 'utf8',
+  });
   const found = networkInterfaces()[device]?.find(({ address }) => address.startsWith('fe80:'));
-  return found === undefined ? undefined : `${found.address}%${device}`;
+  return found === undefined || tentative !== '' ? undefined : `${found.address}%${device}`;
 }
 
 /** What has arrived. */

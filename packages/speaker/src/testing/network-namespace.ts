@@ -43,7 +43,11 @@ export class NetworkNamespace {
   /** A veth pair to another namespace; each end has the name of the other side's role. */
   connect(link: string, other: NetworkNamespace): void {
     this.ip('link', 'add', link, 'type', 'veth', 'peer', 'name', link, 'netns', other.name);
-    for (const namespace of [this, other]) namespace.ip('link', 'set', link, 'up');
+    for (const namespace of [this, other]) {
+      // Without DAD nothing about addresses changes by itself some seconds later.
+      namespace.run('sh', '-c', `echo 0 >/proc/sys/net/ipv6/conf/${link}/accept_dad`);
+      namespace.ip('link', 'set', link, 'up');
+    }
   }
 
   async remove(): Promise<void> {

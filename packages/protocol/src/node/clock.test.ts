@@ -46,6 +46,9 @@ const readers: readonly string[] = [
   'daemon/src/process/log-stream.ts',
   'daemon/src/process/logger.ts',
   'speaker/src/bootstrap/bootstrap-watch.ts',
+  'speaker/src/control-routes.ts',
+  'speaker/src/doctor/check-api-server.ts',
+  'speaker/src/doctor/examine.ts',
   'speaker/src/prepare-host.ts',
   'speaker/src/wait/wait-command.ts',
 ];

@@ -1,11 +1,12 @@
 /**
  * Makes one file of each daemon: `node scripts/bundle.ts [router] [speaker]`, both without an argument. A daemon with a program
- * for its BFD thread has a second, small file for that, which it does without when it is not there.
+ * for its BFD thread has a second, small file for that, which it does without when it is not there. The Kubernetes client is a
+ * file of its own, since few speakers read it.
  * koffi stays outside, since its native part is a file of its own. Licences of what is bundled go beside it.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const daemons = ['router', 'speaker'] as const;
@@ -15,6 +16,18 @@ type DaemonName = (typeof daemons)[number];
 const requireBanner =
   "import { createRequire as createBundleRequire } from 'node:module';\n" +
   'const require = createBundleRequire(import.meta.url);';
+
+const KUBERNETES = 'bgp-lb-speaker-kubernetes.mjs';
+
+/** Leaves what the Kubernetes client is imported by in its own file, which the dynamic import reads when it comes to that. */
+const kubernetesApart: Plugin = {
+  name: 'kubernetes-apart',
+  setup({ onResolve }) {
+    onResolve({ filter: /\/kubernetes-node\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: `./${KUBERNETES}`, external: true } : undefined,
+    );
+  },
+};
 
 function isDaemonName(name: string): name is DaemonName {
   return daemons.some((daemon) => daemon === name);
@@ -26,6 +39,8 @@ async function bundle(name: DaemonName): Promise<void> {
   await bundleFile(entry, `dist/bgp-lb-${name}.mjs`);
   const thread = `packages/${name}/src/bfd/bfd-program.ts`;
   if (existsSync(`${root}/${thread}`)) await bundleFile(thread, `dist/bgp-lb-${name}-bfd.mjs`);
+  if (name === 'speaker')
+    await bundleFile('packages/speaker/src/annotation/kubernetes-node.ts', `dist/${KUBERNETES}`);
 }
 
 async function bundleFile(entry: string, outfile: string): Promise<void> {
@@ -38,6 +53,7 @@ async function bundleFile(entry: string, outfile: string): Promise<void> {
     platform: 'node',
     target: 'node22',
     external: ['koffi'],
+    plugins: [kubernetesApart],
     banner: { js: requireBanner },
     legalComments: 'linked',
     // One comment with a letter outside ASCII makes V8 keep the whole source with two octets per character.

@@ -29,6 +29,20 @@ const koffiFromAsset: Plugin = {
   },
 };
 
+/** What few speakers need is an asset as well: no program that is read, compiled and cached with the rest. */
+const kubernetesFromAsset: Plugin = {
+  name: 'kubernetes-from-asset',
+  setup({ onResolve, onLoad }) {
+    onResolve({ filter: /\/kubernetes-node\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: 'kubernetes', namespace: 'program' } : undefined,
+    );
+    onLoad({ filter: /.*/, namespace: 'program' }, () => ({
+      contents: "module.exports = require('./asset-program.ts').assetProgram('kubernetes.cjs');",
+      resolveDir: source,
+    }));
+  },
+};
+
 async function bundle(entry: string, to: string): Promise<void> {
   await build({
     absWorkingDir: root,
@@ -40,7 +54,7 @@ async function bundle(entry: string, to: string): Promise<void> {
     platform: 'node',
     target: 'node22',
     define: { 'import.meta.url': '"file:///bgp-lb"', 'import.meta.dirname': '"/"' },
-    plugins: [koffiFromAsset],
+    plugins: [koffiFromAsset, kubernetesFromAsset],
     legalComments: 'none',
     minifyWhitespace: true,
     minifySyntax: true,
@@ -53,6 +67,7 @@ try {
   const file = (name: string): string => join(work, name);
   await bundle(join(source, 'main.ts'), file('main.cjs'));
   await bundle(join(root, 'packages/speaker/src/bfd/bfd-program.ts'), file('bfd.cjs'));
+  await bundle(join(root, 'packages/speaker/src/annotation/kubernetes-node.ts'), file('kubernetes.cjs'));
   const platform = `${process.platform}-${process.arch}`;
   const native = join(
     root,
@@ -66,7 +81,7 @@ try {
     // Measured (docs/benchmarks.md): threads of V8's own for compiling and collecting cost more memory than they save time.
     execArgv: ['--v8-pool-size=0'],
     execArgvExtension: 'none',
-    assets: { 'koffi.node': native, 'bfd.cjs': file('bfd.cjs') },
+    assets: { 'koffi.node': native, 'bfd.cjs': file('bfd.cjs'), 'kubernetes.cjs': file('kubernetes.cjs') },
   };
   writeFileSync(file('sea.json'), JSON.stringify(config));
   execFileSync(process.execPath, ['--experimental-sea-config', file('sea.json')], { stdio: 'inherit' });

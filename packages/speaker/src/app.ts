@@ -1,6 +1,8 @@
 import { dirname, join } from 'node:path';
 import { acquireInstanceLock, ControlError, ControlServer, type RunningDaemon } from '@bgp-lb/daemon';
 import { RouteSocket, tcpMd5Counters } from '@bgp-lb/linux';
+import type { AnnotationWatch } from './annotation/annotation-watch.ts';
+import { newAnnotationWatch } from './annotation/new-annotation-watch.ts';
 import type { RouterChanges } from './bgp/advertiser.ts';
 import { type BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watch.ts';
 import { controlRoutes } from './control-routes.ts';
@@ -44,6 +46,7 @@ class SpeakerDaemon implements RunningDaemon {
   readonly #kernel: MasterKernel;
   readonly #sessions: RouterSessions;
   readonly #life: MasterLife;
+  readonly #annotation: AnnotationWatch | undefined;
   readonly #triggers: DrainTriggers;
   readonly #control: ControlServer;
   readonly #adopted: ReadonlySet<string>;
@@ -66,7 +69,8 @@ class SpeakerDaemon implements RunningDaemon {
     this.#sessions = routerSessions(context, this.#journal, isRestarting);
     const { advertiser } = this.#sessions;
     const orders = new DrainOrderFile(config.bootstrap.stateDir, (message) => logger.warn(message));
-    this.#triggers = new DrainTriggers(config.drain.file, orders);
+    this.#annotation = newAnnotationWatch(context, () => this.#life.decide());
+    this.#triggers = new DrainTriggers(config.drain.file, orders, this.#annotation);
     this.#life = new MasterLife(
       {
         ...{ context, journal: this.#journal, bootstrap, keeper, advertiser, clients, hold },
@@ -107,6 +111,7 @@ class SpeakerDaemon implements RunningDaemon {
       `speaker for ${config.vips.map(({ address }) => address).join(', ')}: ${detail}`,
     );
     this.#life.start();
+    this.#annotation?.start();
   }
 
   /** SIGTERM and SIGINT. Keeps everything for a successor, unless a drain is configured or asked for. */
@@ -170,6 +175,7 @@ class SpeakerDaemon implements RunningDaemon {
 
   /** Stops all parts, in this order: what decides, what watches, what speaks, what answers. */
   async #leave(sayGoodbye: () => Promise<void>): Promise<void> {
+    this.#annotation?.close();
     this.#life.close();
     this.#kernel.keeper.close();
     // Before TCP is closed: no router is to take what follows for the death of this host.
@@ -247,6 +253,7 @@ class SpeakerDaemon implements RunningDaemon {
       bfdState: (router) => bfd.state(router),
       bfdScheduling: bfd.scheduling,
       bfd: await bfd.status(),
+      drainAnnotation: this.#annotation?.status(),
       kernel: {
         uplinks: host.uplinks,
         fault: keeper.fault ?? null,

@@ -7,10 +7,13 @@ import {
   runCommandLine,
   runDaemon,
   showCommand,
+  UsageError,
 } from '@bgp-lb/daemon';
 import { giveBackStartUpMemory } from '@bgp-lb/daemon/small-heap';
+import { annotationRbac } from './annotation/rbac.ts';
 import { cloudInitCommand } from './cloud-init/cloud-init-command.ts';
 import { loadSpeakerConfig } from './config/load-speaker-config.ts';
+import type { SpeakerConfig } from './config/speaker-config.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { drainCommand, undrainCommand } from './drain-command.ts';
 import { explainCommand } from './explain/explain-command.ts';
@@ -103,15 +106,35 @@ const manifest: Command = {
   syntax: 'manifest',
   describe: 'Print the static pod that runs the speaker, as YAML',
   takesConfig: true,
-  options: { image: { type: 'string', requiresArg: true, default: IMAGE, describe: 'container image' } },
+  options: {
+    image: { type: 'string', requiresArg: true, default: IMAGE, describe: 'container image' },
+    rbac: {
+      type: 'boolean',
+      default: false,
+      describe: 'instead of the pod, the rights that the credentials of drain.annotation need',
+    },
+  },
   async run(context) {
     const config = loadSpeakerConfig(context);
+    if (context.args['rbac'] === true) {
+      context.write(render(rbacOf(config), 'yaml'));
+      return 0;
+    }
     const { staticPod } = await import('./manifest.ts');
     const image = String(context.args['image'] ?? IMAGE);
     context.write(render(staticPod({ config, configFile: context.configFile, image }), 'yaml'));
     return 0;
   },
 };
+
+/** @throws UsageError where no credentials are needed */
+function rbacOf({ drain: { annotation } }: SpeakerConfig): object {
+  if (annotation === undefined)
+    throw new UsageError(
+      'without drain.annotation in the configuration, no credentials are needed and no rights',
+    );
+  return annotationRbac(annotation.node);
+}
 
 /**
  * Runs `bgp-lb-speaker`. Resolves to the exit code: 0 good, 1 failed, 2 usage or configuration error.

@@ -7,7 +7,7 @@ import { prefixText } from './status.ts';
 
 /** The answer of `GET /api/v1/drain`. */
 export interface DrainStatus {
-  /** What asks for a drain: `command`, `drain file`, `stop`, `API server`. Empty when nothing does. */
+  /** What asks for a drain: `command`, `drain file`, `annotation`, `stop`, `API server`. Empty when nothing does. */
   readonly requestedBy: readonly string[];
   /** No VIP is on this master any more, nor advertised by it; before kubeadm has succeeded there is nothing to drain. */
   readonly isDone: boolean;

@@ -57,6 +57,17 @@ describe('the static pod', () => {
     ]);
   });
 
+  it('sees the folder of the kubeconfig of the drain annotation, which may come later', () => {
+    const annotation = { kubeconfig: '/var/lib/bgp-lb-api/kubeconfig', node: 'master-1' };
+    expect(volume(manifest({ drain: { annotation } }), '/var/lib/bgp-lb-api')).toBe('DirectoryOrCreate');
+    const inside = manifest({
+      drain: { annotation: { ...annotation, kubeconfig: '/var/lib/bgp-lb/kubeconfig' } },
+    });
+    expect(inside.match(/ path: \/var\/lib\/bgp-lb\n/g)).toHaveLength(1);
+    // Its own folder is still there to be written.
+    expect(inside).not.toMatch(/mountPath: \/var\/lib\/bgp-lb\n\s+readOnly/);
+  });
+
   it('gets both passwords while they are changed', () => {
     const router = { address: '10.0.0.10', asn: 64512 };
     const text = manifest({

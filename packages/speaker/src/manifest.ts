@@ -19,7 +19,7 @@ const GRACE = 10;
 
 /**
  * The static pod that runs the speaker. It gets NET_ADMIN and nothing else, sees ca.crt, markers, its state and its
- * configuration, and no credential. Written as a file into the kubelet's manifest folder by rename: the kubelet reads
+ * configuration, and no credential but those that it is told to use. Written as a file into the kubelet's manifest folder by rename: the kubelet reads
  * half-copied files.
  */
 export function staticPod({ config, configFile, image }: ManifestOptions): object {
@@ -104,7 +104,8 @@ function mountsOf(config: SpeakerConfig, configFile: string): readonly Mount[] {
     type: 'DirectoryOrCreate',
     readOnly: false,
   }));
-  const isInside = (path: string): boolean => folders.some((folder) => path.startsWith(`${folder.path}/`));
+  const isInside = (path: string): boolean =>
+    folders.some((folder) => path === folder.path || path.startsWith(`${folder.path}/`));
   const read: Mount[] = [
     { path: configFile, type: 'File', readOnly: true },
     { path: apiServer.caFile, type: 'File', readOnly: true },
@@ -116,6 +117,16 @@ function mountsOf(config: SpeakerConfig, configFile: string): readonly Mount[] {
     ),
     // Folders: the files are replaced when they are renewed.
     ...clientCertificateFolders(apiServer),
+    // A folder, which may come later than the pod: the credentials are made when the cluster is there.
+    ...(drain.annotation === undefined
+      ? []
+      : [
+          {
+            path: dirname(drain.annotation.kubeconfig),
+            type: 'DirectoryOrCreate',
+            readOnly: true,
+          } satisfies Mount,
+        ]),
     // A folder: the file itself comes and goes.
     ...(isInside(drain.file)
       ? []

@@ -49,6 +49,12 @@ describe('the status for people', () => {
     expect(shown.at(-1)).toMatch(/10\.0\.0\.100\/32 +10\.0\.0\.12 +yes +10\.0\.0\.10/);
   });
 
+  it('shows the drain annotation where it is followed', () => {
+    const drainAnnotation = { node: 'm', wish: 'drain', succeededMs: 2_000, error: 'list: 403' };
+    const shown = statusTables({ ...answer, drainAnnotation }).map((table) => formatTable(table));
+    expect(shown.at(-1)).toMatch(/m +drain +2\.0 s +list: 403/);
+  });
+
   it('bears an answer of another version', () => {
     for (const strange of [null, 'text', {}, { vips: 3, gates: [null] }]) {
       expect(() => statusTables(strange).map((table) => formatTable(table))).not.toThrow();

@@ -8,6 +8,7 @@ import {
   type PeerStatus,
   schedulingText,
 } from '@bgp-lb/protocol/node';
+import type { AnnotationStatus } from './annotation/annotation-watch.ts';
 import type { OtherMaster } from './bgp/other-masters.ts';
 import type { BootstrapStatus } from './bootstrap/bootstrap-watch.ts';
 import type { SpeakerConfig } from './config/speaker-config.ts';
@@ -50,6 +51,8 @@ export interface SpeakerStatus {
     /** Sockets that could not be opened, with the reason. */
     readonly missing: readonly string[];
   } | null;
+  /** `null`: it is not followed. */
+  readonly drainAnnotation: AnnotationStatus | null;
   readonly kernel: {
     /** Links that the guard watches. */
     readonly uplinks: readonly string[];
@@ -81,6 +84,7 @@ export interface StatusSource {
   readonly peers: readonly Peer[];
   readonly otherMasters: readonly OtherMaster[];
   readonly kernel: SpeakerStatus['kernel'];
+  readonly drainAnnotation: AnnotationStatus | undefined;
   readonly bfdState: (router: string) => BfdState | 'off';
   readonly bfdScheduling: BfdScheduling | undefined;
   /** `undefined` without a BFD thread, or when it does not answer. */
@@ -119,6 +123,7 @@ export function speakerStatus(source: StatusSource): SpeakerStatus {
       };
     }),
     bfd: bfdThread(source),
+    drainAnnotation: source.drainAnnotation ?? null,
     kernel,
   };
 }
@@ -160,6 +165,7 @@ export function statusTables(answer: unknown): readonly Table[] {
       'last error': lastError,
     }),
     ...bfdTables(fieldOf(answer, 'bfd')),
+    ...annotationTables(fieldOf(answer, 'drainAnnotation')),
     ...otherMasterTables(answer),
   ];
 }
@@ -173,6 +179,15 @@ function otherMasterTables(answer: unknown): readonly Table[] {
       'asks for less': (one) => fieldOf(one, 'asksForLess'),
       routers: (one) => String(fieldOf(one, 'routers')),
     }),
+  ];
+}
+
+function annotationTables(annotation: unknown): readonly Table[] {
+  if (typeof annotation !== 'object' || annotation === null) return [];
+  const [node, wish, error] = ['node', 'wish', 'error'].map((name) => cell(fieldOf(annotation, name)));
+  const last = secondsAgo(fieldOf(annotation, 'succeededMs')) ?? 'never';
+  return [
+    { columns: ['node', 'drain annotation', 'last heard', 'error'], rows: [[node, wish, last, error]] },
   ];
 }
 

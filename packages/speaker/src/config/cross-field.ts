@@ -225,13 +225,14 @@ function timeFaults({ drain }: SpeakerConfig): CrossFieldFault[] {
 /** Where kubeadm keeps credentials and keys. */
 const CREDENTIALS = '/etc/kubernetes';
 
-/** The folders of markers and client certificate are mounted into the pod: none may show it other credentials or the CA's key. */
-function credentialFaults({ bootstrap, apiServer }: SpeakerConfig): CrossFieldFault[] {
+/** The folders of markers, client certificate and kubeconfig are mounted into the pod: none may show it other credentials or the CA's key. */
+function credentialFaults({ bootstrap, apiServer, drain }: SpeakerConfig): CrossFieldFault[] {
   const { certFile, keyFile } = apiServer.clientCertificate ?? {};
   const files: readonly (readonly [path: readonly (string | number)[], file: string | undefined])[] = [
     ...bootstrap.markers.map((marker, index) => [['bootstrap', 'markers', index], marker] as const),
     [['apiServer', 'clientCertificate', 'certFile'], certFile],
     [['apiServer', 'clientCertificate', 'keyFile'], keyFile],
+    [['drain', 'annotation', 'kubeconfig'], drain.annotation?.kubeconfig],
   ];
   return files.flatMap(([path, file]): CrossFieldFault[] => {
     if (file === undefined) return [];
@@ -241,11 +242,17 @@ function credentialFaults({ bootstrap, apiServer }: SpeakerConfig): CrossFieldFa
         path,
         message: 'is in a folder with credentials, and that folder is mounted into the pod',
         value: file,
-        allowed: `a path in a folder of its own, like /var/lib/bgp-lb/${path[0] === 'bootstrap' ? 'bootstrapped' : 'client.pem'}`,
+        allowed: `a path in a folder of its own, like /var/lib/bgp-lb/${exampleOf[String(path[0])]}`,
       },
     ];
   });
 }
+
+const exampleOf: Readonly<Record<string, string>> = {
+  bootstrap: 'bootstrapped',
+  apiServer: 'client.pem',
+  drain: 'kubeconfig',
+};
 
 /** A folder that holds, or is among, what kubeadm keeps secret. */
 function isBesideCredentials(folder: string): boolean {

@@ -131,6 +131,12 @@ describe('the configuration', () => {
       'folder with credentials',
     ],
     [
+      'a kubeconfig beside the keys',
+      'asn: 64512\nvips',
+      'asn: 64512\ndrain: { annotation: { kubeconfig: /etc/kubernetes/admin.conf, node: m } }\nvips',
+      'folder with credentials',
+    ],
+    [
       'a client certificate beside the keys',
       'asn: 64512\nvips',
       'asn: 64512\napiServer: { clientCertificate: { certFile: /var/lib/x.pem, keyFile: /etc/kubernetes/pki/x.key } }\nvips',

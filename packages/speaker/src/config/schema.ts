@@ -181,6 +181,21 @@ const drain = z.strictObject({
     .default(60 * SECOND)
     .describe("How long a drain lasts at most. Longer than the API server's `--shutdown-delay-duration`."),
   file: filePath().default('/run/bgp-lb/drain').describe('While this file exists the master is drained.'),
+  annotation: z
+    .strictObject({
+      kubeconfig: filePath().describe(
+        'Credentials that may list and watch the Node, and no more (`manifest --rbac`). In a folder of its own, which is mounted into the pod. Read again for each request.',
+      ),
+      node: z
+        .string()
+        .max(253)
+        .regex(/^[0-9a-z]([0-9a-z.-]*[0-9a-z])?$/)
+        .describe("Name of this machine's Node."),
+    })
+    .optional()
+    .describe(
+      'Follow the annotation `bgp-lb.dev/drain` of the Node: `true` drains, `force` also when no other master would be left. Default: it is not read.',
+    ),
 });
 
 const api = z.strictObject({

@@ -70,7 +70,11 @@ export interface SpeakerConfig {
     readonly stateDir: string;
     readonly machineIdFile: string;
   };
-  readonly drain: { readonly timeout: number; readonly file: string };
+  readonly drain: {
+    readonly timeout: number;
+    readonly file: string;
+    readonly annotation?: { readonly kubeconfig: string; readonly node: string } | undefined;
+  };
   readonly stopMode: 'keep' | 'drain';
   readonly api: {
     readonly socket: string;

@@ -39,6 +39,17 @@ describe('explain', () => {
     expect(reasons.slice(2).every(({ next }) => next === '')).toBe(true);
   });
 
+  it('says when the last word about the drain annotation came, and what fails since', () => {
+    const drainAnnotation = { node: 'm', wish: 'drain', succeededMs: 61_000, error: 'list: 403' } as const;
+    const [, , reason] = explain({ ...status, drainAnnotation }).reasons;
+    expect(reason).toMatchObject({
+      what: 'drain annotation of m',
+      pass: false,
+      reason: 'drain, last heard 61s ago: list: 403',
+    });
+    expect(reason?.next).toContain('the last known answer holds');
+  });
+
   it('is a table for people', () => {
     const text = explanationTables(explain(status))
       .map((table) => formatTable(table))

@@ -3,6 +3,7 @@ import type { SpeakerStatus } from '../status.ts';
 
 /** The part of the status that is explained. */
 export type ExplainedStatus = Pick<SpeakerStatus, 'vips' | 'gates' | 'bfd'> & {
+  readonly drainAnnotation?: SpeakerStatus['drainAnnotation'];
   readonly routers: readonly Pick<
     SpeakerStatus['routers'][number],
     'address' | 'session' | 'bfd' | 'sinceMs' | 'lastDown'
@@ -38,7 +39,7 @@ const gateHints: Record<SpeakerStatus['gates'][number]['name'], string> = {
 };
 
 /** Puts the status into sentences, the things that keep clients away first. Pure. */
-export function explain({ vips, gates, routers }: ExplainedStatus): Explanation {
+export function explain({ vips, gates, routers, drainAnnotation }: ExplainedStatus): Explanation {
   const reasons = [
     ...gates.map(
       ({ name, pass, detail, sinceMs }): Reason => ({
@@ -50,6 +51,7 @@ export function explain({ vips, gates, routers }: ExplainedStatus): Explanation 
       }),
     ),
     ...routers.map(routerReason),
+    ...(drainAnnotation === null || drainAnnotation === undefined ? [] : [annotationReason(drainAnnotation)]),
   ];
   return {
     vips: vips.map(({ vip, state, reason }) => ({ vip, state, reason })),
@@ -76,6 +78,25 @@ function routerReason({
     sinceMs,
     reason: `BGP session ${session}: ${last}`,
     next: '`bgp-lb-speaker doctor` says why the router cannot be reached',
+  };
+}
+
+function annotationReason({
+  node,
+  wish,
+  succeededMs,
+  error,
+}: NonNullable<SpeakerStatus['drainAnnotation']>): Reason {
+  const heard = succeededMs === null ? 'nothing was heard' : `last heard ${secondsText(succeededMs)} ago`;
+  return {
+    what: `drain annotation of ${node}`,
+    pass: error === null,
+    sinceMs: null,
+    reason: `${wish}, ${heard}${error === null ? '' : `: ${error}`}`,
+    next:
+      error === null
+        ? ''
+        : 'the last known answer holds; check the kubeconfig of `drain.annotation`, its rights (`bgp-lb-speaker manifest --rbac`) and the name of the Node',
   };
 }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { DrainWish } from '../annotation/drain-wish.ts';
 import { DrainOrderFile } from './drain-order.ts';
 import { DrainTriggers } from './drain-triggers.ts';
 
@@ -79,5 +80,15 @@ describe('what asks for a drain', () => {
     expect(triggers.isHurried).toBe(false);
     triggers.hurry();
     expect(triggers.isHurried).toBe(true);
+  });
+
+  it('is the annotation of the Node as well, forced when it says so', () => {
+    const annotation: { wish: DrainWish } = { wish: 'none' };
+    const triggers = new DrainTriggers(join(folder, 'drain'), orders(), annotation);
+    expect(triggers.current()).toBeUndefined();
+    annotation.wish = 'drain';
+    expect(triggers.current()).toEqual({ by: 'annotation', isForced: false });
+    annotation.wish = 'force';
+    expect(triggers.current()).toEqual({ by: 'annotation', isForced: true });
   });
 });

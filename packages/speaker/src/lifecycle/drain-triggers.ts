@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import type { DrainWish } from '../annotation/drain-wish.ts';
 import type { DrainOrderFile } from './drain-order.ts';
 import type { DrainRequest } from './lifecycle-input.ts';
 
@@ -6,11 +7,20 @@ import type { DrainRequest } from './lifecycle-input.ts';
 export class DrainTriggers {
   readonly #file: string;
   readonly #orders: Pick<DrainOrderFile, 'order'>;
+  readonly #annotation: { readonly wish: DrainWish } | undefined;
   #isStopping = false;
   #isHurried = false;
 
-  /** @param file while it exists, the master is drained */
-  constructor(file: string, orders: Pick<DrainOrderFile, 'order'>) {
+  /**
+   * @param file while it exists, the master is drained
+   * @param annotation what the Node asks for, where that is followed
+   */
+  constructor(
+    file: string,
+    orders: Pick<DrainOrderFile, 'order'>,
+    annotation?: { readonly wish: DrainWish },
+  ) {
+    this.#annotation = annotation;
     this.#file = file;
     this.#orders = orders;
   }
@@ -39,6 +49,8 @@ export class DrainTriggers {
       requests.push({ by: 'command', isForced: order.force, ...(timeout === undefined ? {} : { timeout }) });
     }
     if (existsSync(this.#file)) requests.push({ by: 'drain file', isForced: true });
+    const wish = this.#annotation?.wish ?? 'none';
+    if (wish !== 'none') requests.push({ by: 'annotation', isForced: wish === 'force' });
     return requests.sort((a, b) => Number(b.isForced) - Number(a.isForced));
   }
 

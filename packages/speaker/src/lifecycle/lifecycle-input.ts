@@ -8,7 +8,7 @@ export type BootstrapProof = 'unproven' | 'proven' | 'void';
 
 /** Why the master is being taken out of service on purpose. */
 export interface DrainRequest {
-  readonly by: 'command' | 'drain file' | 'stop';
+  readonly by: 'command' | 'drain file' | 'annotation' | 'stop';
   /** Also when no other master would be left in the pool. */
   readonly isForced: boolean;
   /** Milliseconds that it may last, in place of the configured ones. */

@@ -47,11 +47,13 @@ function drainWish(input: LifecycleInput): string | undefined {
   switch (input.drain?.by) {
     case 'command':
       return 'drained by command';
+    case 'annotation':
+      return 'drained by annotation';
     case 'drain file':
       return 'the drain file is there';
     case 'stop':
       return 'the speaker stops and drains';
-    default:
+    case undefined:
       return undefined;
   }
 }

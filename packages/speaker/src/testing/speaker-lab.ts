@@ -10,7 +10,7 @@ import { TestCa } from './certificates.ts';
 import { field, type LineProcess, NetworkNamespace } from './network-namespace.ts';
 
 export const VIP = '10.100.0.1';
-const NODE = '10.9.0.2';
+export const NODE = '10.9.0.2';
 export const ROUTER = '10.9.0.1';
 /** A second one, in the same namespace. */
 export const SECOND_ROUTER = '10.9.0.4';

@@ -18,7 +18,14 @@ export interface UninstallOptions {
 }
 
 /** What `bgp-lb-speaker` writes into its state folder. */
-const stateFiles = ['state.json', 'state.json.new', 'state.json.corrupt', 'drain.json', 'native'] as const;
+const stateFiles = [
+  'state.json',
+  'state.json.new',
+  'state.json.corrupt',
+  'drain.json',
+  'drain-annotation.json',
+  'native',
+] as const;
 
 /**
  * Removes everything that carries the speaker's mark from this host, and nothing else. For a host without a speaker that runs:

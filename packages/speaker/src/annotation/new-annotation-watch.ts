@@ -1,0 +1,25 @@
+import { systemClock } from '@bgp-lb/protocol/node';
+import type { SpeakerContext } from '../speaker-context.ts';
+import { AnnotationWatch } from './annotation-watch.ts';
+import { WishMemory } from './wish-memory.ts';
+
+/** The watch of the Node's drain annotation, when one is configured. To be started. @param changed the Node asks for something else now */
+export function newAnnotationWatch(
+  { config, logger }: Pick<SpeakerContext, 'config' | 'logger'>,
+  changed: () => void,
+): AnnotationWatch | undefined {
+  const { annotation } = config.drain;
+  if (annotation === undefined) return undefined;
+  const { node, kubeconfig } = annotation;
+  return new AnnotationWatch({
+    node,
+    async open() {
+      const { kubernetesNode } = await import('./kubernetes-node.ts');
+      return kubernetesNode(kubeconfig, node);
+    },
+    memory: new WishMemory(config.bootstrap.stateDir, node, (message) => logger.warn(message)),
+    clock: systemClock,
+    tell: (message, isBad) => (isBad ? logger.warn(message) : logger.info(message)),
+    changed,
+  });
+}

@@ -65,7 +65,7 @@ describe('the HTTP API of both daemons', () => {
       routers: [{ address: lab.lb.address, session: 'Established' }],
     });
     for (const name of ['bootstrap', 'readyz']) {
-      expect(status.gates).toContainEqual({ name, pass: true, detail: any.string });
+      expect(status.gates).toContainEqual({ name, pass: true, detail: any.string, sinceMs: any.number });
     }
   });
 

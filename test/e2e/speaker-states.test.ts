@@ -123,13 +123,12 @@ describe('what each state of a master means for its kernel and for the router', 
     await expectRow(subject, { state: 'advertised', ...bound, advertised: ordinary, pool: 'active 256' });
   });
 
-  it('draining: weight 1 first, then withdrawn, then unbound, and back when it is over', async () => {
+  it('draining: weight 1 while a client is there, then withdrawn and unbound, and back when it is over', async () => {
+    const { byMaster } = await lab.client.open(30);
+    expect(byMaster[subject.name]).toBeGreaterThan(0);
     writeFileSync(subject.path('run/drain'), '');
     await expectRow(subject, { state: 'draining', ...bound, advertised: lesser(1), pool: 'draining 1' });
-    // Between withdrawal and removal: the router has moved on, and the VIP still answers what is under way.
-    await expect
-      .poll(() => row(subject), { timeout: 10_000, interval: 20 })
-      .toMatchObject({ state: 'draining', advertised: '', pool: 'out 0', vipOnLo: true, portMapping: true });
+    await lab.client.closeAll();
     await expectRow(subject, { state: 'absent', ...unbound, advertised: '', pool: 'out 0' });
     rmSync(subject.path('run/drain'));
     await expectRow(subject, { state: 'advertised', ...bound, advertised: ordinary, pool: 'active 256' });

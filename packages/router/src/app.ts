@@ -53,6 +53,9 @@ export interface RouterOptions {
   readonly version: string;
 }
 
+/** A master may have taken us for dead because we were so late (ms): half of 50 ms x 3. */
+const SUSPICIOUS_LATENESS = 75;
+
 /** Builds the router, takes over what the kernel has, and starts it. The only place that knows every implementation. */
 export async function startRouter(options: RouterOptions): Promise<RunningDaemon> {
   const { config } = options;
@@ -127,7 +130,10 @@ class Router {
       this.#advertise(vip);
       this.#controller.adopt(vip, adopted.get(vip) ?? []);
     }
-    const membership = new BgpMembership(bgp, () => this.#stalls.lateness);
+    const membership = new BgpMembership(
+      bgp,
+      (nextHop) => this.#stalls.lateness >= SUSPICIOUS_LATENESS || this.#bfd?.isDoubted(nextHop) === true,
+    );
     this.#membership = membership;
     const bfd = this.#makeBfd(bgp, membership, advertiser);
     this.#bfd = bfd;

@@ -49,6 +49,8 @@ export class BfdEngine {
   readonly #byDiscriminator = new Map<number, BfdSessionDriver>();
   readonly #byPeer = new Map<string, BfdSessionDriver>();
   readonly #leaving = new Map<BfdSessionDriver, Leaving>();
+  /** Sessions that were lost by silence, also those that are gone since, and until when that counts (monotonic ms). */
+  readonly #lostUntil = new Map<string, number>();
   #whenEmpty: (() => void)[] = [];
 
   constructor(options: BfdEngineOptions) {
@@ -155,7 +157,10 @@ export class BfdEngine {
       clock,
       random: () => this.#timer.random(),
       expectAt: (at) => this.#timer.expectAt(at),
-      changed: (change) => handlers.changed(change),
+      changed: (change) => {
+        this.#rememberSilence(change);
+        handlers.changed(change);
+      },
       areOthersSilent: (now) => this.#areOthersSilent(options.id, now),
       afterReading: (proceed) => this.#receivers.afterReading(proceed),
     });
@@ -166,7 +171,16 @@ export class BfdEngine {
       .filter(({ options }) => options.id !== id)
       .map((driver) => driver.isHeard(now))
       .filter((isHeard) => isHeard !== undefined);
-    return others.length > 0 && !others.includes(true);
+    const isOneLost = [...this.#lostUntil].some(([lost, until]) => lost !== id && now <= until);
+    return !others.includes(true) && (others.length > 0 || isOneLost);
+  }
+
+  #rememberSilence({ id, reason, from, at, detectionTime = 0 }: BfdStateChange): void {
+    if (reason !== 'detection-expired' || from !== 'Up') return;
+    for (const [lost, until] of this.#lostUntil) {
+      if (at > until) this.#lostUntil.delete(lost);
+    }
+    this.#lostUntil.set(id, at + detectionTime);
   }
 
   #newDiscriminator(): number {

@@ -56,8 +56,6 @@ export class BfdSessionDriver {
   #isCheckingSilence = false;
   #isClosed = false;
   #timerDelay = 0;
-  /** Until when this session says of the others that it was lost with them (monotonic ms). */
-  #lostUntil = Number.NEGATIVE_INFINITY;
   #sendError: string | undefined;
   readonly #counters = { sent: 0, received: 0, sendErrors: 0, discarded: 0, failures: 0, averted: 0 };
 
@@ -110,10 +108,10 @@ export class BfdSessionDriver {
 
   /**
    * Whether the peer was heard in the last half of its Detection Time, which holds a packet of every peer that lives;
-   * `undefined` of one that cannot tell: its session is not Up, and was not just lost.
+   * `undefined` while its session is not Up.
    */
   isHeard(now: number): boolean | undefined {
-    if (this.#session.state !== 'Up') return now <= this.#lostUntil ? false : undefined;
+    if (this.#session.state !== 'Up') return undefined;
     const { receivedAt = Number.NEGATIVE_INFINITY } = this.#session;
     return now - receivedAt < (bfdDetectionTime(this.#session) ?? 0) / 2;
   }
@@ -199,7 +197,6 @@ export class BfdSessionDriver {
     if (isFailure) this.#counters.failures += 1;
     const isSilence = reason === 'detection-expired';
     const detectionTime = bfdDetectionTime(before);
-    if (isSilence && from === 'Up') this.#lostUntil = at + (detectionTime ?? 0);
     this.#context.changed({
       id: this.options.id,
       from,

@@ -20,7 +20,7 @@ async function hostWith(peers: readonly string[]) {
       .filter(({ reason }) => reason === 'detection-expired')
       .map(({ id, areOthersSilent }) => `${id} ${areOthersSilent ? 'with the others' : 'alone'}`)
       .sort();
-  return { wire, failures };
+  return { wire, host, failures };
 }
 
 describe('a silence', () => {
@@ -43,6 +43,21 @@ describe('a silence', () => {
     const { wire, failures } = await hostWith(peers);
     for (const peer of peers) wire.cut.add(peer);
     await wire.clock.advance(1000);
+    expect(failures()).toEqual(peers.map((peer) => `${peer} with the others`));
+  });
+
+  it('of all peers is told so when a lost session is taken away at once and made anew', async () => {
+    const peers = ['10.0.0.2', '10.0.0.3', '10.0.0.4'];
+    const { wire, host, failures } = await hostWith(peers);
+    for (const peer of peers) wire.cut.add(peer);
+    while (failures().length < peers.length) {
+      await wire.clock.advance(1);
+      const lost = host.changes.at(-1)?.id;
+      if (lost !== undefined && host.session(lost).state === 'Down') {
+        host.engine.remove(lost);
+        host.add(lost);
+      }
+    }
     expect(failures()).toEqual(peers.map((peer) => `${peer} with the others`));
   });
 

@@ -41,6 +41,7 @@ let sessions: BfdSessionOptions[];
 let established: Set<string>;
 let waiting: (() => void)[];
 let lateness: number;
+let now: number;
 let thread: BfdThreadHandlers;
 let bfd: NeighborBfd;
 
@@ -63,6 +64,7 @@ beforeEach(() => {
   established = new Set(['10.0.0.11', '10.0.0.12', '10.3.0.1']);
   waiting = [];
   lateness = 0;
+  now = 1000;
   bfd = new NeighborBfd({
     neighbors,
     start: (handlers) => {
@@ -92,7 +94,7 @@ beforeEach(() => {
     scheduled: () => undefined,
     problem: (text) => log.push(text),
     afterReading: (run) => waiting.push(run),
-    now: () => 1000,
+    now: () => now,
   });
 });
 
@@ -206,6 +208,18 @@ describe('our own lateness', () => {
     change('10.0.0.11', { areOthersSilent: true });
     read();
     expect(log[0]).toBe('dead 10.0.0.11 within 901, doubtful 10.0.0.11');
+  });
+
+  it('makes what the neighbour says of us for a second as doubtful as its own failure', () => {
+    change('10.0.0.11', { areOthersSilent: true });
+    change('10.0.0.12');
+    // Before anything is judged, and when its session is gone: what the neighbour says may be read first.
+    bfd.forget('10.0.0.11');
+    now = failure.at + 1000;
+    expect(bfd.isDoubted('10.0.0.11')).toBe(true);
+    expect(bfd.isDoubted('10.0.0.12')).toBe(false);
+    now = failure.at + 1001;
+    expect(bfd.isDoubted('10.0.0.11')).toBe(false);
   });
 
   it('of the main thread says nothing of a silence, which another thread heard', () => {

@@ -47,6 +47,8 @@ export interface KnownBfdState {
   readonly since: number;
 }
 
+/** How long a neighbour may take to say that BFD is down because we told it so (ms). */
+const ECHO = 1000;
 /** States that are remembered of neighbours that are gone. */
 const MAX_REMEMBERED = 1024;
 
@@ -60,6 +62,8 @@ export class NeighborBfd {
   readonly #states = new Map<string, KnownBfdState>();
   /** Until then a silence may be our own thread's lateness (`threadClock`). */
   #lateUntil = Number.NEGATIVE_INFINITY;
+  /** Neighbours whose failure is in doubt, and until when what they say of us is so too (`threadClock`). */
+  readonly #doubtedUntil = new Map<string, number>();
   /** When the newest BGP session with a neighbour came up (`threadClock`). */
   readonly #establishedAt = new Map<string, number>();
   #failures: { readonly change: BfdStateChange; readonly neighbor: NeighborConfig }[] = [];
@@ -110,6 +114,14 @@ export class NeighborBfd {
     return this.#states.get(address);
   }
 
+  /**
+   * Whether a failure of this neighbour, a moment ago, may have been our own deafness. We told it that we do not hear it:
+   * that it takes us for dead then, is the same failure once more.
+   */
+  isDoubted(address: string): boolean {
+    return this.#options.now() <= (this.#doubtedUntil.get(address) ?? Number.NEGATIVE_INFINITY);
+  }
+
   /** Everything about the sessions; `undefined` while the thread is dead. */
   async status(): Promise<BfdStatus | undefined> {
     return this.#thread.status().catch(() => undefined);
@@ -158,6 +170,9 @@ export class NeighborBfd {
       this.#options.changed(change, neighbor, undefined);
       return;
     }
+    if (change.areOthersSilent || change.timerDelay >= (change.detectionTime ?? 0) / 4) {
+      this.#doubt(id, at + ECHO);
+    }
     this.#failures.push({ change, neighbor });
     if (this.#failures.length === 1) {
       // The end of the neighbour's TCP may wait in our socket, unread: it says that only a process died.
@@ -194,6 +209,16 @@ export class NeighborBfd {
       }
       this.#options.changed(change, neighbor, verdict);
     }
+  }
+
+  /** Outlives the session: one that ends by what the neighbour says is forgotten before that is judged. */
+  #doubt(address: string, until: number): void {
+    for (const [known, end] of this.#doubtedUntil) {
+      if (this.#options.now() > end) {
+        this.#doubtedUntil.delete(known);
+      }
+    }
+    this.#doubtedUntil.set(address, until);
   }
 
   /** A host that speaks is not dead: whether its session has come back since this change. */

@@ -19,17 +19,16 @@ interface Reported {
   readonly isStale: boolean;
 }
 
+/** What our own BFD thread says of the same failure may be overtaken by the neighbour's TCP by so much (ms). */
+const OWN_WORD = 25;
 /** Masters that take us for dead because we hung say so within this time of each other (ms). */
 const CEASED_TOGETHER = 1000;
-
-/** A master may have taken us for dead because we were so late (ms): half of 50 ms x 3. */
-const SUSPICIOUS_LATENESS = 75;
 
 /** Members are the BGP neighbours of role `master` that announce a VIP. */
 export class BgpMembership implements MembershipSource {
   readonly kind = 'bgp';
   #bgp: BgpNeighbors;
-  #lateness: () => number;
+  #mayBeDeaf: (nextHop: string) => boolean;
   #sink: MembershipSink = () => undefined;
   /** By next hop, then by VIP. */
   #reported = new Map<string, Map<string, Reported>>();
@@ -38,10 +37,10 @@ export class BgpMembership implements MembershipSource {
   /** Members that ended their sessions because BFD is down, to be reported together. */
   #ceased: string[] = [];
 
-  /** @param lateness by how much this process was late in the last moments (ms) */
-  constructor(bgp: BgpNeighbors, lateness: () => number = () => 0) {
+  /** @param mayBeDeaf whether it may be this host that did not hear a member, or was not heard by it, a moment ago */
+  constructor(bgp: BgpNeighbors, mayBeDeaf: (nextHop: string) => boolean = () => false) {
     this.#bgp = bgp;
-    this.#lateness = lateness;
+    this.#mayBeDeaf = mayBeDeaf;
     bgp.own('master', {
       established: (peer) => this.#session(peer, 'Established'),
       down: (peer, reason) => this.#down(peer, reason),
@@ -133,12 +132,11 @@ export class BgpMembership implements MembershipSource {
     this.#reported.delete(nextHop);
     this.#ceased.push(nextHop);
     if (this.#ceased.length === 1) {
-      setImmediate(() => {
+      setTimeout(() => {
         const nextHops = this.#ceased;
         this.#ceased = [];
-        const isLate = this.#lateness() >= SUSPICIOUS_LATENESS;
-        this.#lost(nextHops, 'its speaker says that BFD is down', CEASED_TOGETHER, () => isLate);
-      });
+        this.#lost(nextHops, 'its speaker says that BFD is down', CEASED_TOGETHER, this.#mayBeDeaf);
+      }, OWN_WORD);
     }
   }
 

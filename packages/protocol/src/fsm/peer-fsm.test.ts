@@ -248,13 +248,17 @@ describe('a peer that keeps failing', () => {
     expect(failures(peer, 3, 300)).toEqual(['none', 'none', 'none']);
   });
 
-  it('is not held for being started again and again, when each session lasted a second', () => {
+  const bfdDown = { code: 6, subcode: 10, data: new Uint8Array(0) };
+  it.each<[string, FsmEvent]>([
+    ['being started again and again', sampleEvents.TcpConnectionFails],
+    ['a BFD that is down again and again', { type: 'NotifMsg', notification: bfdDown }],
+  ])('is not held for %s, when each session lasted a second', (_, event) => {
     const restarts = (lasted: number): boolean[] => {
       const peer = passivePeer();
       return Array.from({ length: 4 }, () => {
         peer.establishPassive();
         peer.now += lasted;
-        peer.event('passive', sampleEvents.TcpConnectionFails);
+        peer.event('passive', event);
         return peer.fsm.isHeld;
       });
     };

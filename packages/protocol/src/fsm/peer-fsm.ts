@@ -1,4 +1,5 @@
 import type { OpenMessage } from '../wire/message.ts';
+import { CeaseSubcode, NotificationCode } from '../wire/notification-codes.ts';
 import type { Action } from './action.ts';
 import { type Role, survivingRole } from './collision.ts';
 import type { FsmEvent, NotificationContent } from './event.ts';
@@ -60,9 +61,17 @@ export interface PeerFsmConfig {
 /**
  * A session that lasted so long (ms) and whose TCP then just ended is no oscillation: the peer's process was started
  * again, however often that happens. RFC 4271 section 8.2.2 does not damp there at all; a peer that opens sessions only to
- * drop them is damped here all the same.
+ * drop them is damped here all the same. Nor is one that the peer ended because BFD was down (RFC 9384): that says
+ * something of the way, and a peer that is back is wanted back.
  */
 const CALM_SESSION = 1_000;
+
+function endsWithoutFault(event: FsmEvent): boolean {
+  if (event.type === 'TcpConnectionFails') return true;
+  if (event.type !== 'NotifMsg') return false;
+  const { code, subcode } = event.notification;
+  return code === NotificationCode.Cease && subcode === CeaseSubcode.BfdDown;
+}
 
 /** Never sent: it ends attempts, before there is a connection to send it on. */
 const cease: NotificationContent = Object.freeze({ code: 6, subcode: 0, data: new Uint8Array(0) });
@@ -263,7 +272,7 @@ export class PeerFsm {
     }
     const isRestart =
       from.name === 'Established' &&
-      event.type === 'TcpConnectionFails' &&
+      endsWithoutFault(event) &&
       this.#now - this.#establishedAt >= CALM_SESSION;
     for (const action of actions) {
       if (!(isRestart && action.type === 'damp')) this.#act(role, action);

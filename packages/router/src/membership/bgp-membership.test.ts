@@ -154,6 +154,19 @@ describe('a master whose host is dead', () => {
     expect(events.filter(({ type }) => type === 'withdrawn')).toEqual([]);
   });
 
+  it('that says so and is back at once is lost before it is announced again, never after', async () => {
+    const { made, until, events } = await start();
+    made[0]?.bfdDown();
+    await until(({ type }) => type === 'announced', 3);
+    // Longer than a verdict waits.
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    const order = events.flatMap((event) => {
+      if (event.type === 'lost') return event.members.map(({ nextHop }) => `lost ${nextHop}`);
+      return event.type === 'announced' ? [`announced ${event.nextHop}`] : [];
+    });
+    expect(order.slice(2)).toEqual(['lost 10.0.0.11', 'announced 10.0.0.11']);
+  });
+
   it('that must have BFD is waited for', async () => {
     const { membership, events } = await start();
     membership.bfdRequired('10.0.0.11', false);

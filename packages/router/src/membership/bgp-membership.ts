@@ -19,6 +19,7 @@ interface Reported {
   readonly isStale: boolean;
 }
 
+const SAID_DEAD = 'its speaker says that BFD is down';
 /** What our own BFD thread says of the same failure may be overtaken by the neighbour's TCP by so much (ms). */
 const OWN_WORD = 25;
 /** Masters that take us for dead because we hung say so within this time of each other (ms). */
@@ -42,7 +43,7 @@ export class BgpMembership implements MembershipSource {
     this.#bgp = bgp;
     this.#mayBeDeaf = mayBeDeaf;
     bgp.own('master', {
-      established: (peer) => this.#session(peer, 'Established'),
+      established: (peer) => this.#established(peer),
       down: (peer, reason) => this.#down(peer, reason),
       routes: (peer, change) => this.#routes(peer, change),
       endOfRib: (peer) => this.#sink({ type: 'complete', nextHop: canonicalText(peer.address) }),
@@ -104,6 +105,16 @@ export class BgpMembership implements MembershipSource {
     }
   }
 
+  /** A master that took us for dead and is back before that was judged: it is kept until it has said what it announces. */
+  #established(peer: Peer): void {
+    const nextHop = canonicalText(peer.address);
+    if (this.#ceased.includes(nextHop)) {
+      this.#ceased = this.#ceased.filter((ceased) => ceased !== nextHop);
+      this.#lost([nextHop], SAID_DEAD, CEASED_TOGETHER, () => true);
+    }
+    this.#session(peer, 'Established');
+  }
+
   #session(peer: Peer, session: string, reason?: string): void {
     const event = {
       type: 'session',
@@ -135,7 +146,7 @@ export class BgpMembership implements MembershipSource {
       setTimeout(() => {
         const nextHops = this.#ceased;
         this.#ceased = [];
-        this.#lost(nextHops, 'its speaker says that BFD is down', CEASED_TOGETHER, this.#mayBeDeaf);
+        this.#lost(nextHops, SAID_DEAD, CEASED_TOGETHER, this.#mayBeDeaf);
       }, OWN_WORD);
     }
   }

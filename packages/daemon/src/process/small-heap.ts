@@ -56,6 +56,6 @@ function collectGarbage(): void {
   setFlagsFromString('--expose-gc');
   // `gc` is a global of contexts that are made after the flag was set.
   const collect: unknown = runInNewContext('gc');
-  // Not `flavor: 'last-resort'`: with collections in one thread V8 24's check of its C++ heap aborts the process in it.
+  // Not `flavor: 'last-resort'`: V8 was seen to abort in it while it collected in one thread with all flags of that set.
   if (typeof collect === 'function') collect({ type: 'major', execution: 'sync' });
 }

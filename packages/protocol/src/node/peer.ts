@@ -316,10 +316,7 @@ export class Peer {
         established: (negotiated) => this.#established(negotiated),
         down: (end) => this.#down(end),
         update: (update) => this.#paths.update(update),
-        refresh: ({ afi, safi, subtype }) => {
-          const family = familyOf(afi, safi);
-          if (family !== undefined) this.#refresh(family, subtype);
-        },
+        refresh: ({ afi, safi, subtype }) => this.#refresh(familyOf(afi, safi), subtype),
         drained: () => this.#sender.pump(),
         event: (event) => this.#event(event),
         settled: () => this.#settled(),
@@ -327,7 +324,8 @@ export class Peer {
     });
   }
 
-  #refresh(family: Family, subtype: number): void {
+  #refresh(family: Family | undefined, subtype: number): void {
+    if (family === undefined) return;
     // RFC 7313 section 3.2: "If any other value is received ... it MUST ignore the received ROUTE-REFRESH message."
     if (subtype === RouteRefreshSubtype.Request) this.#sender.refresh(family);
     if (this.#session.negotiated?.enhancedRouteRefresh !== true) return;

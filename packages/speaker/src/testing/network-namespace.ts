@@ -1,5 +1,22 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
 import { createInterface, type Interface } from 'node:readline';
+
+const folder = '/run/netns';
+
+/** Removes the namespaces of test processes that were killed before they could. */
+function removeAbandoned(): void {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const pid = /^bgplb-spk-(\d+)-/.exec(name)?.[1];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    try {
+      execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' });
+    } catch (error) {
+      // Another test process removes them too.
+      if (existsSync(`${folder}/${name}`)) throw error;
+    }
+  }
+}
 
 /** A network namespace of a test, with whatever runs in it. Removed by `remove`, also when the test failed. */
 export class NetworkNamespace {
@@ -7,6 +24,7 @@ export class NetworkNamespace {
   readonly #processes: LineProcess[] = [];
 
   constructor(name: string) {
+    removeAbandoned();
     this.name = `bgplb-spk-${process.pid}-${name}`;
     execFileSync('ip', ['netns', 'add', this.name]);
     this.ip('link', 'set', 'lo', 'up');

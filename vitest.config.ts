@@ -10,6 +10,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+          globalSetup: ['./test/kit/bundle-daemons.ts'],
           testTimeout: 20_000,
         },
       },

@@ -6,28 +6,44 @@ import type { TestReport } from '../scripts/test-report.ts';
 export default class CountingReporter implements Reporter {
   onTestRunEnd(
     modules: readonly TestModule[],
-    unhandled: readonly { message: string }[],
+    unhandled: readonly Failure[],
     _reason: TestRunEndReason,
   ): void {
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
     const withState = (state: string): TestCase[] => tests.filter((test) => test.result().state === state);
     const report: TestReport = {
       passed: withState('passed').length,
-      failed: withState('failed').map((test) => test.fullName),
+      failed: withState('failed').map((test) => `${test.fullName}: ${reasonOf(test)}`),
       skipped: [...withState('skipped'), ...withState('pending')].map((test) => ({
         name: test.fullName,
         note: noteOf(test),
       })),
       errors: [
-        ...unhandled.map((error) => error.message),
+        ...unhandled.map(messageOf),
         ...modules.flatMap((module) =>
-          module.errors().map((error) => `${module.moduleId}: ${error.message}`),
+          module.errors().map((error) => `${module.moduleId}: ${messageOf(error)}`),
         ),
       ],
     };
     const file = process.env['TEST_REPORT_FILE'];
     if (file !== undefined) writeFileSync(file, JSON.stringify(report));
   }
+}
+
+interface Failure {
+  readonly message: string;
+  readonly cause?: unknown;
+}
+
+/** Enough of the reason to know where to look, on one line: the end of a log is all that some see of a run. */
+function reasonOf(test: TestCase): string {
+  const [error] = test.result().errors ?? [];
+  return error === undefined ? 'no reason given' : messageOf(error);
+}
+
+function messageOf({ message, cause }: Failure): string {
+  const inner = cause instanceof Object && 'message' in cause ? ` (${String(cause.message)})` : '';
+  return `${message}${inner}`.replace(/\s+/g, ' ').slice(0, 400);
 }
 
 function noteOf(test: TestCase): string {

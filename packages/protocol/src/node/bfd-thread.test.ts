@@ -1,10 +1,23 @@
 import { EventEmitter, once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
 import { afterEach, describe, expect, it } from 'vitest';
 import { BfdThread, schedulingText } from './bfd-thread.ts';
 import { fastTiming } from './kit/bfd-wire.ts';
 import { ManualClock } from './kit/manual-clock.ts';
 
-const entry = new URL('./kit/bfd-thread-program.ts', import.meta.url);
+// Bundled, as the daemons have it: Node.js reads TypeScript by WebAssembly, whose code V8 may abort over
+// (`UnregisterWasmAllocation`) when the thread that used it ends.
+const {
+  outputFiles: [{ text: entry } = { text: '' }],
+} = await build({
+  entryPoints: [fileURLToPath(new URL('./kit/bfd-thread-program.ts', import.meta.url))],
+  write: false,
+  bundle: true,
+  format: 'cjs',
+  platform: 'node',
+  logLevel: 'error',
+});
 const session = { id: 'peer', remoteAddress: '10.0.0.2', ...fastTiming };
 
 describe('a BFD thread', () => {

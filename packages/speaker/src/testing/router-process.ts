@@ -83,7 +83,7 @@ say({ listening: true });
 
 const master = address.replace(/\.\d+$/, '.2');
 const bfd = new BfdThread({
-  entry: new URL('../main.ts', import.meta.url),
+  entry: new URL('../../../../dist/bgp-lb-speaker-bfd.mjs', import.meta.url),
   handlers: {
     changed: ({ to, reason }) => say({ bfd: to, reason }),
     refused: (_, message) => say({ refused: message }),

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Lab } from '../../scripts/lab/lab.ts';
 import { startCluster, waitForAllActive } from '../kit/cluster.ts';
 import { eventsSince, lastEvent, waitForEvent } from '../kit/router-view.ts';
@@ -61,5 +61,35 @@ describe('a router that hears no BFD for a moment', () => {
     expect(await fallDeaf()).toEqual([]);
     expect(await lab.lb.pool()).toHaveLength(3);
     expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
+  });
+});
+
+describe('a router that hears nothing of its masters any more', () => {
+  let lab: Lab;
+  beforeAll(async () => {
+    lab = await startCluster({ masters: 2, bfd: 50, upstream: 'frr' });
+    await waitForAllActive(lab);
+    await lab.upstream.waitForVipRoute(true);
+  });
+  afterAll(async () => {
+    await lab?.destroy();
+  });
+
+  it('leaves the VIP to other load balancers while it may be the one that is deaf, and takes it again', async () => {
+    const before = await lastEvent(lab);
+    const cut =
+      'table inet deaf { chain c { type filter hook prerouting priority -400; ip saddr 10.0.0.0/24 drop; }; }';
+    await lab.lb.exec(['nft', '-f', '-'], { input: cut });
+    await lab.upstream.waitForVipRoute(false);
+    // Whoever sends a packet here nevertheless has it forwarded: that the masters are dead is not known.
+    expect(await lab.lb.pool()).toHaveLength(2);
+    await lab.lb.exec(['nft', 'delete', 'table', 'inet', 'deaf']);
+    await lab.upstream.waitForVipRoute(true, 20_000);
+    await waitForAllActive(lab);
+    expect(await lab.client.request()).toMatchObject({ ok: true });
+    const lost = (await eventsSince(lab, before)).filter(
+      ({ type, to }) => type === 'bfd-state' && to === 'Down',
+    );
+    expect(new Set(lost.map(({ peer }) => peer))).toEqual(new Set(lab.masters.map(({ address }) => address)));
   });
 });

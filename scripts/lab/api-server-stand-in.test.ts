@@ -1,4 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { connect, type TLSSocket } from 'node:tls';
@@ -109,6 +110,25 @@ describe('the API server stand-in', () => {
   it('shows its objects to nobody without a client certificate, except cluster-info', async () => {
     expect((await get('/api/v1/namespaces/kube-system/secrets/kubeadm-certs')).status).toBe(403);
     expect((await get('/api/v1/namespaces/kube-public/configmaps/cluster-info')).status).toBe(404);
+  });
+
+  it('answers what is under way when its port closes, and lets clients of HTTP/2 heed the GOAWAY', async () => {
+    const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: readPem(folder, 'ca.crt') });
+    const errors: unknown[] = [];
+    session.on('error', (error) => errors.push(error));
+    const slow = session.request({ ':path': '/slow?ms=1000' });
+    const slowHttp1 = get('/slow?ms=1000');
+    await waitUntil(() => server.state().requests === 2, { what: 'both requests' });
+    const isClosed = new Promise((resolve) => session.once('close', resolve));
+    const goAway = new Promise((resolve) => session.once('goaway', resolve));
+    const stopped = server.stop();
+    await goAway;
+    await expect(get('/version')).rejects.toThrow('ECONNREFUSED');
+    expect(await readBody(slow)).toContain('gitVersion');
+    expect(await slowHttp1).toMatchObject({ status: 200 });
+    await isClosed;
+    expect(errors).toEqual([]);
+    await stopped;
   });
 
   it('turns /readyz red at once when it stops, serves on, and then closes the port', async () => {

@@ -32,9 +32,15 @@ export interface ApiServerOptions {
 
 const clusterInfoPath = '/api/v1/namespaces/kube-public/configmaps/cluster-info';
 const version = JSON.stringify({ major: '1', minor: '34', gitVersion: 'v1.34.1', platform: 'linux/lab' });
-const publicPaths = new Set(['/livez', '/healthz', '/version', clusterInfoPath]);
-/** How long requests in flight may take once the port is closed. */
-const inFlightLimit = 2_000;
+/** `/slow?ms=N` is `/version` after so many milliseconds: a request that is under way for a while. */
+const slowPaths = new Set(['/version', '/slow']);
+const publicPaths = new Set(['/livez', '/healthz', ...slowPaths, clusterInfoPath]);
+/** How long requests in flight may take once the port is closed. A kube-apiserver gives them a minute. */
+const inFlightLimit = 5_000;
+/** Milliseconds that a connection of HTTP/2 without requests lives on after its GOAWAY, as with Go's net/http. */
+const goAwayLinger = 1_000;
+/** The longest that `/slow` takes, in milliseconds. */
+const slowest = 3_000;
 
 /** One API server. */
 export class ApiServer {
@@ -84,7 +90,10 @@ export class ApiServer {
     };
   }
 
-  /** Stops as a kube-apiserver does on SIGTERM: `/readyz` red, then the port closed, then the requests in flight. */
+  /**
+   * Stops as a kube-apiserver does on SIGTERM: `/readyz` red, then the port closed, then the requests in flight answered. What no
+   * request is under way on ends: HTTP/1.1 at once, HTTP/2 when its client has heeded the GOAWAY or has had its time to.
+   */
   async stop(): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
@@ -92,7 +101,8 @@ export class ApiServer {
     const server = this.#server;
     this.#close();
     const end = performance.now() + inFlightLimit;
-    while (this.#inFlight > 0 && performance.now() < end) await sleep(10);
+    while (this.#inFlight + this.#sessions.size > 0 && performance.now() < end) await sleep(10);
+    for (const session of this.#sessions) session.destroy();
     for (const stream of this.#streams) stream.end();
     server?.closeAllConnections();
   }
@@ -132,22 +142,30 @@ export class ApiServer {
       this.#sessions.add(session);
       session.once('close', () => this.#sessions.delete(session));
       session.on('error', () => undefined);
-      session.on('stream', (stream, headers) => this.#answerStream(stream, headers[':path']));
+      session.on('stream', (stream, headers) => void this.#answerStream(stream, headers[':path']));
     });
   }
 
   /** What may be asked anonymously is enough for a client of HTTP/2. */
-  #answerStream(stream: ServerHttp2Stream, path: string | undefined): void {
+  async #answerStream(stream: ServerHttp2Stream, path: string | undefined): Promise<void> {
     this.#requests += 1;
+    this.#inFlight += 1;
+    stream.once('close', () => {
+      this.#inFlight -= 1;
+    });
     stream.on('error', () => undefined);
     if (this.#mode === 'hang') return;
-    stream.respond({ ':status': path === '/version' ? 200 : 404, 'content-type': 'application/json' });
-    stream.end(path === '/version' ? version : '{}');
+    const url = new URL(path ?? '/', 'https://kubernetes');
+    await beSlow(url);
+    if (stream.destroyed) return;
+    const isKnown = slowPaths.has(url.pathname);
+    stream.respond({ ':status': isKnown ? 200 : 404, 'content-type': 'application/json' });
+    stream.end(isKnown ? version : '{}');
   }
 
   /** Closes the port and idle connections; HTTP/2 clients get a GOAWAY. Requests in flight and streams go on. */
   #close(): void {
-    for (const session of this.#sessions) session.close();
+    for (const session of this.#sessions) goAway(session);
     this.#server?.close();
     this.#server = undefined;
   }
@@ -171,7 +189,8 @@ export class ApiServer {
     } else if (url.pathname === '/livez' || url.pathname === '/healthz') {
       answer.setHeader('content-type', 'text/plain');
       answer.end('ok');
-    } else if (url.pathname === '/version') {
+    } else if (slowPaths.has(url.pathname)) {
+      await beSlow(url);
       answer.end(version);
     } else {
       await this.#answerObject(url.pathname, incoming, answer);
@@ -239,6 +258,18 @@ export class ApiServer {
       if (lines > 0) socket.write(`${this.#options.nodeName}\n`.repeat(lines));
     });
   }
+}
+
+/** Says that no more requests are taken (RFC 9113 section 6.8). To close at once would reset what is on its way. */
+function goAway(session: ServerHttp2Session): void {
+  if (session.closed || session.destroyed) return;
+  session.goaway();
+  setTimeout(() => session.close(), goAwayLinger).unref();
+}
+
+async function beSlow({ searchParams }: URL): Promise<void> {
+  const wanted = Number(searchParams.get('ms') ?? 0);
+  if (wanted > 0) await sleep(Math.min(wanted, slowest));
 }
 
 function isAuthenticated(incoming: IncomingMessage): boolean {

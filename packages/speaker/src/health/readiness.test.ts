@@ -75,7 +75,19 @@ describe('readiness', () => {
   it('stays with an API server that shuts down until its port is closed or a new one is ready', () => {
     expect(after(ok, ok, shutdown, slow, slow, slow).level).toBe('stopping');
     expect(after(ok, ok, shutdown, refused).level).toBe('stopping');
-    expect(after(ok, ok, shutdown, refused, refused, refused).level).toBe('hard');
+    // It answers what is under way for a while.
+    expect(after(ok, ok, shutdown, refused, refused, refused)).toMatchObject({
+      level: 'stopping',
+      isPortClosed: true,
+    });
+    expect(after(ok, ok, shutdown, otherCa, otherCa, otherCa).level).toBe('hard');
+  });
+
+  it('is judged anew once another one answers on the port that was closed', () => {
+    expect(after(ok, ok, shutdown, refused, red).level).toBe('soft');
+    expect(after(ok, ok, shutdown, refused, forbidden).level).toBe('unauthorized');
+    expect(after(ok, ok, shutdown, refused, ok).level).toBe('stopping');
+    expect(after(ok, ok, shutdown, refused, ok, ok).level).toBe('ready');
     expect(after(ok, ok, shutdown, ok, ok).level).toBe('ready');
   });
 

@@ -6,7 +6,7 @@ import type { ProbeResult } from '@bgp-lb/daemon';
  * - `ready`: /readyz was green `rise` times
  * - `soft`: it answers, but not with 200 in time
  * - `unauthorized`: it answers 401 or 403
- * - `stopping`: it said itself that it is shutting down
+ * - `stopping`: it said itself that it is shutting down, and nobody has been started in its place yet
  * - `hard`: nobody listens, or somebody with a certificate of another CA
  */
 export type ReadinessLevel = 'unknown' | 'ready' | 'soft' | 'unauthorized' | 'stopping' | 'hard';
@@ -53,28 +53,32 @@ export function afterProbe(before: Readiness, result: ProbeResult, thresholds: T
     bad: verdict === 'good' ? 0 : before.bad + 1,
     hard: verdict === 'hard' ? before.hard + 1 : 0,
   };
+  const isPortClosed = result.kind === 'refused';
   return {
     ...counts,
-    level: levelAfter(before.level, verdict, counts, thresholds),
-    isPortClosed: result.kind === 'refused',
+    level: levelAfter(before, verdict, isPortClosed, counts, thresholds),
+    isPortClosed,
     detail: describe(verdict, result),
   };
 }
 
 function levelAfter(
-  level: ReadinessLevel,
+  { level, isPortClosed: wasPortClosed }: Readiness,
   verdict: Verdict,
+  isPortClosed: boolean,
   counts: { good: number; bad: number; hard: number },
   thresholds: Thresholds,
 ): ReadinessLevel {
   if (verdict === 'stopping') return 'stopping';
   if (verdict === 'good') return counts.good >= thresholds.rise ? 'ready' : level;
   if (verdict === 'hard') {
+    // It has closed its port as it said, and answers what is under way. The drain that this began sees to its end.
+    if (level === 'stopping' && isPortClosed) return level;
     if (counts.hard >= thresholds.fall) return 'hard';
     return counts.bad >= thresholds.fall && level === 'ready' ? 'soft' : level;
   }
-  // An API server that began to stop does not come back but by a new start: it is ready again, or its port is closed.
-  if (level === 'stopping') return level;
+  // An API server that began to stop does not come back but by a new start: it is ready again, or its port was closed.
+  if (level === 'stopping') return wasPortClosed ? verdict : level;
   return counts.bad >= thresholds.fall ? verdict : level;
 }
 

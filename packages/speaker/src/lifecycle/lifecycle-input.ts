@@ -54,13 +54,20 @@ export interface LifecycleTimes {
   readonly holdLimit: number;
   /** Milliseconds that requests under way may take at the end of a drain. Less than a SYN waits to be sent again. */
   readonly closingLimit: number;
+  /** Milliseconds that they may take, and GOAWAY may take to be heeded, once the API server has closed its port. */
+  readonly inFlightLimit: number;
   /** Milliseconds that routers that do not show it are given to work on a withdrawal. */
   readonly moveOnLimit: number;
 }
 
-/** The end of a drain. A client that is held off tries again after 1 s (RFC 6298 section 2), and finds another master. */
+/**
+ * The end of a drain. A client that is held off tries again after 1 s (RFC 6298 section 2), and finds another master; after 3 s when
+ * requests are under way for so long at an API server that has closed its port. It answers them, and closes connections of HTTP/2
+ * no sooner than 1 s after their GOAWAY (Go's net/http): to move them on before would reset what it would have answered.
+ */
 export const drainPace: Omit<LifecycleTimes, 'drainTimeout'> = {
   holdLimit: 250,
   closingLimit: 500,
+  inFlightLimit: 2_000,
   moveOnLimit: 1_000,
 };

@@ -4,7 +4,13 @@ import type { DrainRequest, LifecycleInput } from './lifecycle-input.ts';
 import { step } from './step.ts';
 import { desiredOf, type VipState } from './vip-state.ts';
 
-const times = { drainTimeout: 3_000, holdLimit: 250, closingLimit: 500, moveOnLimit: 500 };
+const times = {
+  drainTimeout: 3_000,
+  holdLimit: 250,
+  closingLimit: 500,
+  inFlightLimit: 1_000,
+  moveOnLimit: 500,
+};
 
 const input: fc.Arbitrary<LifecycleInput> = fc.record({
   role: fc.constantFrom('init', 'join'),

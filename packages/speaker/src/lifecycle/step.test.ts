@@ -256,6 +256,14 @@ describe('the end of a drain', () => {
     expect(drainPace.closingLimit).toBeLessThan(1_000);
   });
 
+  it('lets an API server that has closed its port answer what is under way, for less than a held client waits twice', () => {
+    const stopped = { readiness: 'stopping', isPortClosed: true, isHeld: true } as const;
+    expect(decide(closing, { ...stopped, clients: 3 }, 2_099).state).toEqual(closing);
+    expect(decide(closing, { ...stopped, clients: 3 }, 2_100).state).toMatchObject({ withdrawnAt: 2_100 });
+    expect(decide(closing, { ...stopped, clients: 0 }, 700).state).toMatchObject({ withdrawnAt: 700 });
+    expect(drainPace.inFlightLimit).toBeLessThan(3_000);
+  });
+
   it('goes on without the hold when the kernel does not do it', () => {
     expect(decide(closing, { drain, clients: 0 }, 349).state).toEqual(closing);
     expect(decide(closing, { drain, clients: 0 }, 350).state).toMatchObject({ withdrawnAt: 350 });

@@ -108,7 +108,8 @@ function close(
   const reason = `the drain ends: ${why}`;
   if (!input.isHeld && now - at < times.holdLimit) return { state, reason };
   if (input.clients !== 0 && !input.isHurried) {
-    if (now - at < times.closingLimit) return { state, reason };
+    // Nobody new comes in by a closed port: who is left is being answered.
+    if (now - at < (input.isPortClosed ? times.inFlightLimit : times.closingLimit)) return { state, reason };
     // Somebody came in the last moment, and stays: as long as others may.
     if (isEarly && input.clients !== undefined)
       return { state: { ...state, closing: undefined }, reason: clientsLeft(input) };

@@ -25,6 +25,8 @@ export interface ApiServerState {
   readonly isStopping: boolean;
   /** Open connections to `/stream`. */
   readonly streams: number;
+  /** Requests that are being worked on. */
+  readonly inFlight: number;
   /** Requests since the start. */
   readonly requests: number;
 }

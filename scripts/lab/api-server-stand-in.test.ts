@@ -116,9 +116,9 @@ describe('the API server stand-in', () => {
     const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: readPem(folder, 'ca.crt') });
     const errors: unknown[] = [];
     session.on('error', (error) => errors.push(error));
-    const slow = session.request({ ':path': '/slow?ms=1000' });
-    const slowHttp1 = get('/slow?ms=1000');
-    await waitUntil(() => server.state().requests === 2, { what: 'both requests' });
+    const slow = session.request({ ':path': '/slow?ms=60000' });
+    const slowHttp1 = get('/slow?ms=60000', 20_000);
+    await waitUntil(() => server.state().inFlight === 2, { what: 'both requests' });
     const isClosed = new Promise((resolve) => session.once('close', resolve));
     const goAway = new Promise((resolve) => session.once('goaway', resolve));
     const stopped = server.stop();

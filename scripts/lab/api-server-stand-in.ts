@@ -32,7 +32,7 @@ export interface ApiServerOptions {
 
 const clusterInfoPath = '/api/v1/namespaces/kube-public/configmaps/cluster-info';
 const version = JSON.stringify({ major: '1', minor: '34', gitVersion: 'v1.34.1', platform: 'linux/lab' });
-/** `/slow?ms=N` is `/version` after so many milliseconds: a request that is under way for a while. */
+/** `/slow?ms=N` is `/version` after so many milliseconds, or a second after the port has closed: a request that is under way then. */
 const slowPaths = new Set(['/version', '/slow']);
 const publicPaths = new Set(['/livez', '/healthz', ...slowPaths, clusterInfoPath]);
 /** How long requests in flight may take once the port is closed. A kube-apiserver gives them a minute. */
@@ -40,7 +40,9 @@ const inFlightLimit = 5_000;
 /** Milliseconds that a connection of HTTP/2 without requests lives on after its GOAWAY, as with Go's net/http. */
 const goAwayLinger = 1_000;
 /** The longest that `/slow` takes, in milliseconds. */
-const slowest = 3_000;
+const slowest = 60_000;
+/** Milliseconds that it takes at most once the port has closed. */
+const slowAfterClose = 1_000;
 
 /** One API server. */
 export class ApiServer {
@@ -54,6 +56,7 @@ export class ApiServer {
   #isStopping = false;
   #requests = 0;
   #inFlight = 0;
+  #portClosed = new AbortController();
 
   constructor(options: ApiServerOptions) {
     this.#options = options;
@@ -86,6 +89,7 @@ export class ApiServer {
       mode: this.#mode,
       isStopping: this.#isStopping,
       streams: this.#streams.size,
+      inFlight: this.#inFlight,
       requests: this.#requests,
     };
   }
@@ -123,6 +127,7 @@ export class ApiServer {
     server.on('upgrade', (incoming, socket, head) => this.#stream(incoming, socket, head));
     server.on('tlsClientError', () => undefined); // a client that does not trust us, or a bare port check
     this.#server = server;
+    this.#portClosed = new AbortController();
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen({ port, host: '::', backlog: 4096 }, resolve);
@@ -156,15 +161,24 @@ export class ApiServer {
     stream.on('error', () => undefined);
     if (this.#mode === 'hang') return;
     const url = new URL(path ?? '/', 'https://kubernetes');
-    await beSlow(url);
+    await this.#beSlow(url);
     if (stream.destroyed) return;
     const isKnown = slowPaths.has(url.pathname);
     stream.respond({ ':status': isKnown ? 200 : 404, 'content-type': 'application/json' });
     stream.end(isKnown ? version : '{}');
   }
 
+  async #beSlow({ searchParams }: URL): Promise<void> {
+    const wanted = Number(searchParams.get('ms') ?? 0);
+    if (!(wanted > 0)) return;
+    const { signal } = this.#portClosed;
+    const isOver = await sleep(Math.min(wanted, slowest), true, { signal }).catch(() => false);
+    if (!isOver) await sleep(slowAfterClose);
+  }
+
   /** Closes the port and idle connections; HTTP/2 clients get a GOAWAY. Requests in flight and streams go on. */
   #close(): void {
+    this.#portClosed.abort();
     for (const session of this.#sessions) goAway(session);
     this.#server?.close();
     this.#server = undefined;
@@ -190,7 +204,7 @@ export class ApiServer {
       answer.setHeader('content-type', 'text/plain');
       answer.end('ok');
     } else if (slowPaths.has(url.pathname)) {
-      await beSlow(url);
+      await this.#beSlow(url);
       answer.end(version);
     } else {
       await this.#answerObject(url.pathname, incoming, answer);
@@ -265,11 +279,6 @@ function goAway(session: ServerHttp2Session): void {
   if (session.closed || session.destroyed) return;
   session.goaway();
   setTimeout(() => session.close(), goAwayLinger).unref();
-}
-
-async function beSlow({ searchParams }: URL): Promise<void> {
-  const wanted = Number(searchParams.get('ms') ?? 0);
-  if (wanted > 0) await sleep(Math.min(wanted, slowest));
 }
 
 function isAuthenticated(incoming: IncomingMessage): boolean {

@@ -91,16 +91,15 @@ describe('a master that leaves', { timeout: TIMEOUT }, () => {
       connections: allWays,
     });
     await waitForRequests(requests / 4);
-    const slow = sendSlowRequests();
+    const slow = await sendSlowRequests(delay + 6_000);
     await leaving.stopApiServer();
-    slow.stop();
     await leaving.startApiServer();
     await waitForRequests(requests);
     const loop = await lab.client.stopLoop();
     report(`restart with a delay of ${delay / 1000} s`, loop);
     expect(loop).toMatchObject({ failed: 0, reasons: {}, failedBy: {} });
     expect(loop.byMaster[leaving.name]).toBeGreaterThan(0);
-    const answers = await Promise.all(slow.answers);
+    const answers = await Promise.all(slow);
     expect(answers.filter(({ ok }) => !ok)).toEqual([]);
     expect(answers.map(({ master }) => master)).toContain(leaving.name);
   });
@@ -120,12 +119,17 @@ describe('a master that leaves', { timeout: TIMEOUT }, () => {
     expect(loop.failed).toBeLessThan(loop.sent / 50);
   });
 
-  /** Some are under way at any moment, for longer than it takes the speaker to see that a port is closed. */
-  function sendSlowRequests(): { readonly answers: readonly Promise<RequestResult>[]; stop(): void } {
-    const answers: Promise<RequestResult>[] = [];
-    const send = () => answers.push(lab.client.request({ path: '/slow?ms=1000', timeout: 20_000 }));
-    const timer = setInterval(send, 100);
-    return { answers, stop: () => clearInterval(timer) };
+  /** Under way at every master, and answered a second after its port has closed, or after `ms`. */
+  async function sendSlowRequests(ms: number): Promise<readonly Promise<RequestResult>[]> {
+    const count = 60;
+    const path = `/slow?ms=${ms}`;
+    const answers = Array.from({ length: count }, () => lab.client.request({ path, timeout: 60_000 }));
+    const underWay = async (): Promise<number> => {
+      const states = await Promise.all(lab.masters.map((master) => master.apiServerState()));
+      return states.reduce((sum, { inFlight }) => sum + inFlight, 0);
+    };
+    await expect.poll(underWay, { timeout: 20_000 }).toBeGreaterThanOrEqual(count);
+    return answers;
   }
 
   /** A figure for people: it is not judged here. */

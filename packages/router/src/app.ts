@@ -296,7 +296,7 @@ class Router {
     this.#metrics.observe({
       members: () =>
         [...this.#pools.values()].flatMap((pool) =>
-          pool.members().map(({ name, state, weight }) => ({ vip: pool.vip, member: name, state, weight })),
+          pool.members().map((member) => ({ vip: pool.vip, ...member })),
         ),
       shares: () =>
         this.#dataPlane

@@ -12,6 +12,7 @@ const active: MemberView = {
   health: 'passing',
   reason: '',
   since: 1000,
+  exits: 0,
 };
 const out: MemberView = {
   ...active,
@@ -59,6 +60,8 @@ describe('the status of a VIP', () => {
       'bfd',
       'health',
       'reason',
+      'recentExits',
+      'heldBackForMs',
     ]);
     expect(first).toMatchObject({ state: 'active', bfd: 'Up', reason: '' });
     expect(sinceMs).toBe(12_300);
@@ -74,6 +77,14 @@ describe('the status of a VIP', () => {
   ])('says since when BFD has been down (%i)', (reasonSince, reason) => {
     const members = [{ ...out, reason: 'BFD down', reasonSince }];
     expect(vipStatus(facts({ members })).members[0]).toMatchObject({ bfd: 'Down', reason });
+  });
+
+  it('says for how long a member is held back that left too often', () => {
+    const members = [active, { ...out, exits: 3, heldUntil: 15_300 }];
+    expect(vipStatus(facts({ members })).members.map((one) => [one.recentExits, one.heldBackForMs])).toEqual([
+      [0, null],
+      [3, 2000],
+    ]);
   });
 
   it('is not ready, and not advertised, when the kernel forwards to nobody', () => {

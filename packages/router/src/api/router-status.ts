@@ -3,11 +3,15 @@ import type { VipForwarding } from '../dataplane/data-plane.ts';
 import type { MemberView } from '../pool/member-view.ts';
 
 /** A member in `/api/v1/status`. */
-interface MemberStatus extends Omit<MemberView, 'since' | 'reasonSince'> {
+interface MemberStatus extends Omit<MemberView, 'since' | 'reasonSince' | 'exits' | 'heldUntil'> {
   /** What BFD last knew of its host; `off` where it is not configured. */
   readonly bfd: BfdState | 'off';
   /** Milliseconds in this state. */
   readonly sinceMs: number;
+  /** How often it left the pool, or lost its full share, of late. */
+  readonly recentExits: number;
+  /** For how many milliseconds more it is held back for that, if it stays good; `null` while it is not. */
+  readonly heldBackForMs: number | null;
 }
 
 /** A VIP in `/api/v1/status`. */
@@ -77,6 +81,8 @@ export function vipStatus(facts: VipFacts): VipStatus {
       health: view.health,
       reason: reasonOf(view, facts),
       sinceMs: Math.round(now - view.since),
+      recentExits: view.exits,
+      heldBackForMs: view.heldUntil === undefined ? null : Math.max(0, Math.round(view.heldUntil - now)),
     })),
   };
 }

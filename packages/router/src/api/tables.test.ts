@@ -31,6 +31,8 @@ describe('what people read', () => {
                 health: 'unknown',
                 reason: 'hold timer expired',
                 sinceMs: 12_300,
+                recentExits: 0,
+                heldBackForMs: null,
               },
             ],
           },

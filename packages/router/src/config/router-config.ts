@@ -87,6 +87,10 @@ export interface RouterConfig {
     readonly evictAfter: number;
     readonly staleTime: number;
     readonly initialHold: number;
+    readonly flapHold: number;
+    readonly flapHoldMax: number;
+    readonly flapDecay: number;
+    readonly identities: readonly number[];
   };
   readonly dataplane: {
     readonly kind: 'kernel';

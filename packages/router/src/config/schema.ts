@@ -218,6 +218,24 @@ const pool = z.strictObject({
     .describe(
       'How long an empty pool waits after its first good member for the others, so that it does not get everything.',
     ),
+  flapHold: duration({ min: 0, max: 10 * MINUTE })
+    .default(2 * SECOND)
+    .describe(
+      'How long a member that left the pool for the second time of late must be good before it is taken in again; each time more doubles it, the first is free. Members are not held back where fewer than `panicThreshold` would be left. `0s`: never.',
+    ),
+  flapHoldMax: duration({ min: SECOND, max: 60 * MINUTE })
+    .default(2 * MINUTE)
+    .describe('The longest such time.'),
+  flapDecay: duration({ min: SECOND, max: 24 * 60 * MINUTE })
+    .default(5 * MINUTE)
+    .describe('So long without leaving the pool takes back one of the times that a member left it.'),
+  identities: z
+    .array(z.int().min(0).max(0xffff_ffff))
+    .max(16)
+    .default([])
+    .describe(
+      'Which cluster the members must be of: N of the large community `ASN:1:N` that `routes` shows, one for each CA key. Default: what the members in use say, from the first one on.',
+    ),
 });
 
 const dataplane = z.strictObject({

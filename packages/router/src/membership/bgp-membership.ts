@@ -11,7 +11,7 @@ import type { HostDeaths } from '../bfd/neighbor-bfd.ts';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import { canonicalText } from '../bgp/neighbor-options.ts';
 import type { MembershipSink, MembershipSource } from './membership-source.ts';
-import { pathIntent } from './path-intent.ts';
+import { pathIdentities, pathIntent } from './path-intent.ts';
 
 /** What was reported of one path. */
 interface Reported {
@@ -193,7 +193,8 @@ export class BgpMembership implements MembershipSource {
     }
     if (before === undefined || before.isStale || before.attributes !== path.attributes) {
       const { intent, why } = pathIntent(path.attributes, this.#bgp.asn);
-      this.#sink({ type: 'announced', vip, nextHop, name: peer.name, intent, why });
+      const identities = pathIdentities(path.attributes, this.#bgp.asn);
+      this.#sink({ type: 'announced', vip, nextHop, name: peer.name, intent, why, identities });
     }
   }
 }

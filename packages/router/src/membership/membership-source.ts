@@ -20,6 +20,8 @@ export type MembershipEvent =
       readonly name: string;
       readonly intent: Intent;
       readonly why?: string;
+      /** Which cluster it says that it is of; nothing when it does not. */
+      readonly identities?: readonly number[];
     }
   | { readonly type: 'stale'; readonly vip: string; readonly nextHop: string; readonly reason: string }
   | { readonly type: 'withdrawn'; readonly vip: string; readonly nextHop: string; readonly reason: string }

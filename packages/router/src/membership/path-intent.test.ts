@@ -1,6 +1,6 @@
 import { asn, pathAttributes } from '@bgp-lb/protocol';
 import { describe, expect, it } from 'vitest';
-import { pathIntent } from './path-intent.ts';
+import { pathIdentities, pathIntent } from './path-intent.ts';
 
 const local = asn(64512);
 
@@ -44,5 +44,20 @@ describe('pathIntent', () => {
       largeCommunities: reason(1, 65001),
     });
     expect(pathIntent(attributes, local).intent).toBe('last-resort');
+  });
+});
+
+describe('pathIdentities', () => {
+  it('are what our AS’s large communities of kind 1 say, sixteen at most', () => {
+    const of = (globalAdministrator: number, localData1: number, localData2: number) => ({
+      globalAdministrator,
+      localData1,
+      localData2,
+    });
+    const largeCommunities = [of(64512, 1, 7), of(64512, 2, 1), of(64513, 1, 8), of(64512, 1, 9)];
+    expect(pathIdentities(pathAttributes({ largeCommunities }), local)).toEqual([7, 9]);
+    expect(pathIdentities(pathAttributes({}), local)).toEqual([]);
+    const many = Array.from({ length: 3000 }, (_, i) => of(64512, 1, i));
+    expect(pathIdentities(pathAttributes({ largeCommunities: many }), local)).toHaveLength(16);
   });
 });

@@ -1,9 +1,13 @@
 import { type Asn, type PathAttributes, WellKnownCommunity } from '@bgp-lb/protocol';
 import type { Intent } from '../pool/member-view.ts';
 
+/** First local part of the large community by which a speaker says which cluster it is of, one for each CA key. */
+const IDENTITY = 1;
 /** First local part of the large community by which a speaker says why it asks for less. */
 const REASON = 2;
 const DRAINING = 1;
+/** A CA bundle has two or three keys while one is replaced; a path may have thousands of communities. */
+const MOST_IDENTITIES = 16;
 
 /**
  * What a path's attributes ask for. GRACEFUL_SHUTDOWN or LOCAL_PREF 0 ask for as little as possible (RFC 8326
@@ -17,10 +21,18 @@ export function pathIntent(attributes: PathAttributes, localAsn: Asn): { intent:
   if (!asksForLess) {
     return { intent: 'active', why: '' };
   }
-  const reason = attributes.largeCommunities?.find(
-    (community) => community.globalAdministrator === localAsn && community.localData1 === REASON,
-  );
-  return reason?.localData2 === DRAINING
+  return own(attributes, localAsn, REASON)[0] === DRAINING
     ? { intent: 'draining', why: 'its speaker is draining' }
     : { intent: 'last-resort', why: 'its speaker says that its API server is not ready' };
+}
+
+/** Which cluster a path's speaker says that it is of: hashes of its CA keys. Empty when it does not. */
+export function pathIdentities(attributes: PathAttributes, localAsn: Asn): number[] {
+  return own(attributes, localAsn, IDENTITY).slice(0, MOST_IDENTITIES);
+}
+
+function own({ largeCommunities = [] }: PathAttributes, localAsn: Asn, meaning: number): number[] {
+  return largeCommunities
+    .filter((one) => one.globalAdministrator === localAsn && one.localData1 === meaning)
+    .map(({ localData2 }) => localData2);
 }

@@ -9,9 +9,12 @@ const PREFIX = 'bgp_lb_router_';
 export interface MetricSources {
   members(): readonly {
     readonly vip: string;
-    readonly member: string;
+    readonly name: string;
     readonly state: string;
     readonly weight: number;
+    readonly exits: number;
+    /** Set while it is held back. */
+    readonly heldUntil?: number;
   }[];
   shares(): readonly {
     readonly vip: string;
@@ -28,6 +31,7 @@ export interface MetricSources {
 export class RouterMetrics {
   readonly metrics: Metrics = createMetrics('bgp_lb_');
   readonly transitions: Counter<'vip' | 'from' | 'to'>;
+  readonly heldBack: Counter<'vip'>;
   readonly rejectedPaths: Counter<'neighbor' | 'reason'>;
   readonly sessionTransitions: Counter<'role' | 'event'>;
   readonly notifications: Counter<'direction' | 'code'>;
@@ -47,6 +51,11 @@ export class RouterMetrics {
       'from',
       'to',
     ]);
+    this.heldBack = counter(
+      'members_held_back_total',
+      'How often a good member was held back, since it had left its pool too often.',
+      ['vip'],
+    );
     this.rejectedPaths = counter('rejected_paths_total', 'Announcements that import policy refused.', [
       'neighbor',
       'reason',
@@ -88,7 +97,24 @@ export class RouterMetrics {
       'member_weight',
       'Weight of a member in its pool, 0 to 256.',
       ['vip', 'member', 'state'],
-      () => sources.members().map(({ weight, ...labels }) => ({ labels, value: weight })),
+      () =>
+        sources.members().map(({ vip, name, state, weight }) => ({
+          labels: { vip, member: name, state },
+          value: weight,
+        })),
+    );
+    this.#gauge(
+      'member_recent_exits',
+      'How often a member left its pool, or lost its full share, of late; calm takes them back.',
+      ['vip', 'member'],
+      () =>
+        sources.members().map(({ vip, name, exits }) => ({ labels: { vip, member: name }, value: exits })),
+    );
+    this.#gauge('member_held_back', '1 while a good member is held back for that.', ['vip', 'member'], () =>
+      sources.members().map(({ vip, name, heldUntil }) => ({
+        labels: { vip, member: name },
+        value: heldUntil === undefined ? 0 : 1,
+      })),
     );
     this.#gauge('pool_members', 'Members of a pool by state.', ['vip', 'state'], () => countByState(sources));
     this.#gauge(

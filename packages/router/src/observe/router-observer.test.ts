@@ -18,7 +18,7 @@ beforeEach(() => {
   events = new EventLog({ capacity: 100 });
   metrics = new RouterMetrics();
   metrics.observe({
-    members: () => [{ vip: 'v', member: '10.0.0.11', state: 'active', weight: 256 }],
+    members: () => [{ vip: 'v', name: '10.0.0.11', state: 'active', weight: 256, exits: 3, heldUntil: 1 }],
     shares: () => [{ vip: 'v', member: '10.0.0.11', share: 0.5, buckets: 8192 }],
     forwarding: () => [{ vip: 'v', forwarding: true }],
     sessions: () => [{ role: 'master', state: 'Established' }],
@@ -68,6 +68,28 @@ describe('the observer', () => {
       type: 'member-transition',
     });
     expect(events.recent()).toMatchObject([{ type: 'member-transition', reason: 'hold timer expired' }]);
+  });
+
+  it('writes that a member is held back as a matter of its own, and counts it', async () => {
+    const reason = 'good again, held back until it has been so for 2 s';
+    const held = {
+      member: 'm',
+      nextHop: 'm',
+      from: 'out',
+      to: 'out',
+      weight: 0,
+      reason,
+      heldFor: 2000,
+    } as const;
+    observer.transition('v', held);
+    expect(lines.map(({ msg }) => msg)).toEqual([`v: m out: ${reason}`]);
+    expect(events.recent()).toMatchObject([{ type: 'member-held-back', heldFor: 2000 }]);
+    expect(await metric('bgp_lb_router_members_held_back_total{vip="v"}')).toBe('1');
+    expect(await metric('bgp_lb_router_member_recent_exits{vip="v",member="10.0.0.11"}')).toBe('3');
+    expect(await metric('bgp_lb_router_member_held_back{vip="v",member="10.0.0.11"}')).toBe('1');
+    expect(
+      await metric('bgp_lb_router_member_transitions_total{vip="v",from="out",to="out"}'),
+    ).toBeUndefined();
   });
 
   it('writes only the first faults of a neighbour in a minute, and those of others all the same', () => {

@@ -42,7 +42,22 @@ export class RouterObserver {
   }
 
   transition(vip: string, transition: Transition): void {
-    const { member, from, to, weight, reason } = transition;
+    const { member, from, to, weight, reason, heldFor } = transition;
+    if (heldFor !== undefined) {
+      this.#metrics.heldBack.inc({ vip });
+      this.#limited(
+        `held ${vip} ${member}`,
+        () =>
+          this.#record(
+            'info',
+            'member-held-back',
+            { vip, ...transition },
+            `${vip}: ${member} ${to}: ${reason}`,
+          ),
+        TRANSITIONS_PER_MINUTE,
+      );
+      return;
+    }
     this.#metrics.transitions.inc({ vip, from, to });
     const because = reason === '' ? '' : `: ${reason}`;
     const change = from === to ? `weight ${weight}` : `${from} -> ${to}`;

@@ -46,9 +46,13 @@ export interface MemberView {
   readonly reasonSince?: number;
   /** Monotonic milliseconds of the last change of `state`. */
   readonly since: number;
+  /** How often it left the pool, or lost its full share, of late. */
+  readonly exits: number;
+  /** It is good but held back, since it left too often: until then (monotonic ms), if it stays good. */
+  readonly heldUntil?: number;
 }
 
-/** One change of a member's state. */
+/** One change of a member's state or share, or the beginning of `heldFor`, with which neither changes. */
 export interface Transition {
   readonly member: string;
   readonly nextHop: string;
@@ -56,4 +60,6 @@ export interface Transition {
   readonly to: MemberState;
   readonly weight: number;
   readonly reason: string;
+  /** It is good again and held back for so long (ms), since it left too often. */
+  readonly heldFor?: number;
 }

@@ -1,3 +1,5 @@
+import type { Identities } from './cluster-identity.ts';
+import { FlapRecord, type FlapSettings } from './flap-record.ts';
 import { HealthRecord, type HealthThresholds } from './health-record.ts';
 import {
   FULL_WEIGHT,
@@ -16,6 +18,8 @@ interface HeldPath {
   readonly isStale: boolean;
   /** Why it is stale, in words. */
   readonly staleReason: string;
+  /** Which cluster its speaker says that it is of; empty when it does not. */
+  readonly identities: Identities;
 }
 
 /** A member that is used although no session vouches for it at the moment. */
@@ -76,29 +80,38 @@ export class Member {
   /** The last loss by BFD, until it announces itself again. */
   loss: Loss | undefined;
   readonly health: HealthRecord;
+  readonly flaps: FlapRecord;
   /** Why there is no path, in words. */
   #absence = 'its speaker has not connected yet';
   /** Since when BFD says that its host is dead (monotonic ms). */
   #deadSince: number | undefined;
-  readonly #barriers = new Map<Barrier, string>();
+  readonly #barriers = new Map<Barrier | 'identity', string>();
   judgement: Judgement = { state: 'out', weight: 0, reason: '' };
   since: number;
+  /** It would have more, but left too often of late. */
+  isHeldBack = false;
   /** When it was last taken out of use (monotonic ms). */
   leftAt: number | undefined;
   /** Until then it asked for less (monotonic ms). */
   #lowUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(nextHop: string, name: string, thresholds: HealthThresholds, now: number) {
+  constructor(nextHop: string, name: string, settings: HealthThresholds & FlapSettings, now: number) {
     this.nextHop = nextHop;
     this.name = name;
-    this.health = new HealthRecord(thresholds);
+    this.health = new HealthRecord(settings);
+    this.flaps = new FlapRecord(settings);
     this.since = now;
   }
 
-  /** True for a member whose health may be overruled: it has a session with a path, and the way to it is proven. */
-  get isCandidate(): boolean {
+  /** It has a session with a path, and the way to it is proven. */
+  get couldServe(): boolean {
     const isVouchedFor = this.path !== undefined && !this.path.isStale && this.health.hasAnswered;
-    return isVouchedFor && this.#barriers.size === 0;
+    return isVouchedFor && !this.#barriers.has('link') && !this.#barriers.has('bfd');
+  }
+
+  /** True for a member whose health may be overruled: it could serve, and is of our cluster. */
+  get isCandidate(): boolean {
+    return this.couldServe && !this.#barriers.has('identity');
   }
 
   /** True while nothing but its health vouches for it. */
@@ -111,7 +124,7 @@ export class Member {
     return this.path !== undefined || this.kept !== undefined;
   }
 
-  announce(intent: Intent, why: string, now: number): void {
+  announce(intent: Intent, why: string, identities: Identities, now: number): void {
     if (intent !== 'active') {
       this.#lowUntil = now + RAISE_AFTER;
     }
@@ -122,7 +135,7 @@ export class Member {
     }
     this.loss = undefined;
     this.#deadSince = undefined;
-    this.path = { intent, why, isStale: false, staleReason: '' };
+    this.path = { intent, why, isStale: false, staleReason: '', identities };
   }
 
   loseSession(reason: string): void {
@@ -213,7 +226,7 @@ export class Member {
     }
   }
 
-  setBarrier(barrier: Barrier, reason: string | undefined): void {
+  setBarrier(barrier: Barrier | 'identity', reason: string | undefined): void {
     if (reason !== undefined) {
       this.#barriers.set(barrier, reason);
     } else if (this.#barriers.delete(barrier) && barrier === 'link') {
@@ -245,6 +258,10 @@ export class Member {
     }
     if (path === undefined) {
       return out(this.#absence);
+    }
+    const isOfOther = this.#barriers.get('identity');
+    if (isOfOther !== undefined) {
+      return out(isOfOther);
     }
     if (!this.health.hasPassed) {
       // Nothing good is there, and this one answers: its speaker offers it as a last resort, and that is what it is.
@@ -300,7 +317,8 @@ export class Member {
     if (!this.isCandidate) {
       return [];
     }
-    return this.health.failure === 'soft' ? [this.#evictedAt(eviction), this.#lowUntil] : [this.#lowUntil];
+    const timed = [this.#lowUntil, this.flaps.heldUntil ?? this.#lowUntil];
+    return this.health.failure === 'soft' ? [this.#evictedAt(eviction), ...timed] : timed;
   }
 
   #evictedAt({ after, enoughGoodSince }: Eviction): number {
@@ -320,6 +338,8 @@ export class Member {
       reason,
       ...(this.#deadSince !== undefined && weight === 0 && { reasonSince: this.#deadSince }),
       since: this.since,
+      exits: this.flaps.exits,
+      ...(this.isHeldBack && { heldUntil: this.flaps.heldUntil ?? this.since }),
     };
   }
 }

@@ -3,16 +3,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { Pool } from './pool.ts';
 import { PoolController } from './pool-controller.ts';
+import { settings } from './testing/pool-bench.ts';
 
-const settings = {
-  rise: 2,
-  fall: 3,
-  panicThreshold: 0.5,
-  evictAfter: 15_000,
-  staleTime: 60_000,
-  initialHold: 2000,
-  expected: [],
-};
 const good: ProbeResult = { kind: 'ok', tookMs: 1, detail: 'answered 200', isVerified: true, warnings: [] };
 const [V4, OTHER, V6] = ['10.100.0.1/32', '10.100.0.2/32', 'fd00::1/128'];
 

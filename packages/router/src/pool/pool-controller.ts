@@ -93,11 +93,12 @@ export class PoolController {
     }
     const wasDoubtful = pool.isDoubtful;
     const transitions = pool.handle(event, this.#options.clock.now());
-    if (transitions.length > 0) {
+    const hasChanged = transitions.some(({ heldFor }) => heldFor === undefined);
+    if (hasChanged) {
       // Before anything else: every millisecond here is one in which packets go to a dead member.
       this.#options.dataPlane.setNextHops(vip, pool.nextHops());
     }
-    if (transitions.length > 0 || pool.isDoubtful !== wasDoubtful) {
+    if (hasChanged || pool.isDoubtful !== wasDoubtful) {
       this.#options.onChanged(vip);
     }
     this.#updateProbes(vip, pool);

@@ -28,6 +28,8 @@ export type PoolEvent =
       readonly name: string;
       readonly intent: Intent;
       readonly why?: string;
+      /** Which cluster it says that it is of; nothing when it does not. */
+      readonly identities?: readonly number[];
     }
   /** The session was lost in a way that says the process died and not the host: the path is kept for a while. */
   | { readonly type: 'stale'; readonly nextHop: string; readonly reason: string }

@@ -3,16 +3,7 @@ import { expect, it } from 'vitest';
 import type { Verdict } from './member-view.ts';
 import { Pool } from './pool.ts';
 import type { PoolEvent } from './pool-event.ts';
-
-const settings = {
-  rise: 2,
-  fall: 3,
-  panicThreshold: 0.5,
-  evictAfter: 15_000,
-  staleTime: 60_000,
-  initialHold: 2000,
-  expected: [],
-};
+import { settings } from './testing/pool-bench.ts';
 
 const nextHop = fc.constantFrom('a', 'b', 'c', 'd');
 const event: fc.Arbitrary<PoolEvent> = fc.oneof(
@@ -21,6 +12,7 @@ const event: fc.Arbitrary<PoolEvent> = fc.oneof(
     nextHop,
     name: fc.constant('m'),
     intent: fc.constantFrom('active' as const, 'last-resort' as const, 'draining' as const),
+    identities: fc.constantFrom<number[]>([], [1], [1, 2], [3]),
   }),
   fc.record({ type: fc.constant('stale' as const), nextHop, reason: fc.constant('closed') }),
   fc.record({ type: fc.constant('withdrawn' as const), nextHop, reason: fc.constant('hold timer expired') }),
@@ -146,5 +138,23 @@ it('is never empty while a member that serves well stays', () => {
       }
     }),
     { numRuns: 200 },
+  );
+});
+
+it('never has members of two clusters in use at a time', () => {
+  fc.assert(
+    fc.property(history, (events) => {
+      const pool = new Pool('vip', settings);
+      const said = new Map<string, readonly number[]>();
+      let now = 0;
+      for (const [next, elapsed] of events) {
+        now += elapsed;
+        if (next.type === 'announced') said.set(next.nextHop, next.identities ?? []);
+        pool.handle(next, now);
+        const inUse = pool.nextHops().flatMap((one) => said.get(one.nextHop) ?? []);
+        expect(inUse.includes(3) && (inUse.includes(1) || inUse.includes(2))).toBe(false);
+      }
+    }),
+    { numRuns: 300 },
   );
 });

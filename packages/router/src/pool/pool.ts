@@ -1,9 +1,12 @@
-import { type Eviction, Member } from './member.ts';
+import { ClusterIdentity, type Identified, type Identities, identityText, isOf } from './cluster-identity.ts';
+import type { FlapSettings } from './flap-record.ts';
+import { heldBack } from './held-back.ts';
+import { type Eviction, type Judgement, Member } from './member.ts';
 import type { MemberView, Transition, WeightedNextHop } from './member-view.ts';
 import type { PoolEvent } from './pool-event.ts';
 
 /** The rules' numbers. All times in milliseconds. */
-export interface PoolSettings {
+export interface PoolSettings extends FlapSettings {
   readonly rise: number;
   readonly fall: number;
   /** Below this share of good members (0 to 1) health is overruled. */
@@ -16,6 +19,8 @@ export interface PoolSettings {
   readonly initialHold: number;
   /** Members that are known beforehand, by next hop; when all of them are good the initial hold ends. Empty: not known. */
   readonly expected: readonly string[];
+  /** Which cluster the members must be of. Empty: what the members in use say is learned. */
+  readonly identities: Identities;
 }
 
 /** Why a member is probed at another pace than usual: see `HealthChecker`. */
@@ -38,6 +43,7 @@ export class Pool {
   readonly vip: string;
   #settings: PoolSettings;
   #members = new Map<string, Member>();
+  #cluster: ClusterIdentity;
   /** Since when an empty pool has had a good member waiting. */
   #holdUntil: number | undefined;
   #wakeAt: number | undefined;
@@ -47,6 +53,7 @@ export class Pool {
   constructor(vip: string, settings: PoolSettings) {
     this.vip = vip;
     this.#settings = settings;
+    this.#cluster = new ClusterIdentity(settings.identities);
   }
 
   /** Monotonic milliseconds of the next change by time alone; `undefined` for none. */
@@ -95,7 +102,7 @@ export class Pool {
         this.#applySession(event, now);
         return;
       case 'announced':
-        this.#member(event.nextHop, event.name, now).announce(event.intent, event.why ?? '', now);
+        this.#applyAnnounced(event, now);
         return;
       case 'stale':
         this.#members.get(event.nextHop)?.loseSession(event.reason);
@@ -136,6 +143,11 @@ export class Pool {
     }
   }
 
+  #applyAnnounced(event: Extract<PoolEvent, { type: 'announced' }>, now: number): void {
+    const { nextHop, name, intent, why = '', identities = [] } = event;
+    this.#member(nextHop, name, now).announce(intent, why, identities, now);
+  }
+
   /**
    * A host that BFD says is dead is out at once. But when BFD has lost the last one of all that were in use, and all
    * of them within one detection time, it is more likely we who were deaf: they are kept for a moment and probed.
@@ -174,6 +186,7 @@ export class Pool {
 
   #evaluate(now: number): Transition[] {
     const members = [...this.#members.values()];
+    this.#identify(members);
     const isOverruled = this.#isPanic(members);
     if (isOverruled) {
       this.#enoughGoodSince = now;
@@ -183,6 +196,9 @@ export class Pool {
       member,
       next: member.judge(isOverruled, this.#eviction, now),
     }));
+    // Where too few are good, or nobody is there, everyone is welcome.
+    const leastShare = wasEmpty || isOverruled ? undefined : this.#settings.panicThreshold;
+    const isBack = heldBack(judged, leastShare, now);
     const eligible = judged.filter(({ next }) => next.weight > 0);
     const isHeld = this.#hold(
       wasEmpty,
@@ -192,13 +208,28 @@ export class Pool {
     const transitions: Transition[] = [];
     for (const { member, next } of judged) {
       const held = { state: 'out', weight: 0, reason: 'good; waiting for the others (initialHold)' } as const;
-      const transition = settle(member, isHeld && next.weight > 0 ? held : next, now);
+      const transition = isBack.has(member)
+        ? holdBack(member, now)
+        : settle(member, isHeld && next.weight > 0 ? held : next, now);
       if (transition !== undefined) {
         transitions.push(transition);
       }
     }
+    // Before the next event, which may be that somebody in use says of which cluster it is.
+    this.#cluster.learn(members.map(identified));
     this.#wakeAt = this.#nextDeadline(members, now);
     return transitions;
+  }
+
+  /** Who is of another cluster is none of ours, however well it serves that. */
+  #identify(members: readonly Member[]): void {
+    const cluster = this.#cluster.learn(members.map(identified));
+    for (const member of members) {
+      const { identities } = identified(member);
+      const said = `its CA is ${identityText(identities)}, that of this pool ${identityText(cluster)}`;
+      const isOurs = isOf(cluster, identities);
+      member.setBarrier('identity', isOurs ? undefined : `is of another cluster: ${said}`);
+    }
   }
 
   get #eviction(): Eviction {
@@ -281,6 +312,12 @@ export class Pool {
   }
 }
 
+function identified(member: Member): Identified {
+  const { path, couldServe, judgement } = member;
+  const identities = path?.identities ?? [];
+  return { identities, hasPath: path !== undefined, couldServe, isInUse: judgement.weight > 0 };
+}
+
 function urgencyOf({ kept, isUnclaimed, health }: Member): ProbeUrgency {
   if (kept?.isDoubtful === true) {
     return 'doubted';
@@ -288,9 +325,34 @@ function urgencyOf({ kept, isUnclaimed, health }: Member): ProbeUrgency {
   return isUnclaimed ? 'unclaimed' : health.isRising ? 'rising' : 'normal';
 }
 
-function settle(member: Member, next: Member['judgement'], now: number): Transition | undefined {
+/** It keeps what it has, which is less than it would get. */
+function holdBack(member: Member, now: number): Transition | undefined {
+  const { flaps } = member;
+  const times = `it left the pool, or lost its share, ${flaps.exits} times of late`;
+  const reason = `good again, held back until it has been so for ${flaps.hold / 1000} s: ${times}`;
+  const { weight } = member.judgement;
+  const state = weight === 0 ? 'out' : 'last-resort';
+  if (state !== member.judgement.state) {
+    member.since = now;
+  }
+  member.judgement = { state, weight, reason };
+  if (member.isHeldBack) {
+    return undefined;
+  }
+  member.isHeldBack = true;
+  const { name, nextHop } = member;
+  return { member: name, nextHop, from: state, to: state, weight, reason, heldFor: flaps.hold };
+}
+
+function settle(member: Member, next: Judgement, now: number): Transition | undefined {
   const before = member.judgement;
   member.judgement = next;
+  member.isHeldBack = false;
+  if (next.weight > before.weight) {
+    member.flaps.raised();
+  } else if (next.weight < before.weight && before.state !== 'draining' && next.state !== 'draining') {
+    member.flaps.left(now);
+  }
   if (before.state === next.state && before.weight === next.weight) {
     return undefined;
   }

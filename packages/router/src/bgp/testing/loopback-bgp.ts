@@ -13,6 +13,7 @@ import {
 } from '@bgp-lb/protocol';
 import { BgpSpeaker, type PeerEvent, systemClock } from '@bgp-lb/protocol/node';
 import type { NeighborConfig } from '../../config/router-config.ts';
+import { settings } from '../../pool/testing/pool-bench.ts';
 import { BgpNeighbors } from '../bgp-neighbors.ts';
 import { mappedSockets } from './mapped-sockets.ts';
 
@@ -50,7 +51,7 @@ export function routerNeighbors(
     context: {
       config: {
         vips: [{ address: '10.100.0.1', port: 6443, machinePort: 6443 }],
-        pool: { panicThreshold: 0.5, evictAfter: 15_000, staleTime: 60_000, initialHold: 2000 },
+        pool: settings,
       },
       readPassword: () => '',
       isRestarting: false,

@@ -2,7 +2,8 @@ import type { Verdict } from '../member-view.ts';
 import { Pool, type PoolSettings } from '../pool.ts';
 import type { PoolEvent } from '../pool-event.ts';
 
-const settings: PoolSettings = {
+/** Numbers that tests are written for. */
+export const settings: PoolSettings = {
   rise: 2,
   fall: 3,
   panicThreshold: 0.5,
@@ -10,6 +11,10 @@ const settings: PoolSettings = {
   staleTime: 60_000,
   initialHold: 2000,
   expected: [],
+  identities: [],
+  flapHold: 2000,
+  flapHoldMax: 120_000,
+  flapDecay: 300_000,
 };
 
 /** A pool with its own clock, driven by words. */
@@ -37,9 +42,13 @@ export class Bench {
     return this.send({ type: 'tick' });
   }
 
-  announce(nextHop: string, intent: 'active' | 'last-resort' | 'draining' = 'active'): this {
+  announce(
+    nextHop: string,
+    intent: 'active' | 'last-resort' | 'draining' = 'active',
+    identities: readonly number[] = [],
+  ): this {
     this.send({ type: 'session', nextHop, name: nextHop, session: 'Established' });
-    return this.send({ type: 'announced', nextHop, name: nextHop, intent });
+    return this.send({ type: 'announced', nextHop, name: nextHop, intent, identities });
   }
 
   probe(nextHop: string, verdict: Verdict, times: number): this {

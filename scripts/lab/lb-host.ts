@@ -90,8 +90,9 @@ export class LbHost extends Host {
     this.router.writeConfig(mergeSettings(mergeSettings(this.#defaults(), this.#settings.router), over));
   }
 
-  #defaults(): JsonObject {
-    const { vipPort, machinePort, password, bfd, hasUpstreamSession } = this.#settings;
+  /** The neighbors of the lab's own router.yaml: the masters, and the upstream router where it speaks BGP. */
+  neighbors(): readonly JsonObject[] {
+    const { password, bfd, hasUpstreamSession } = this.#settings;
     const masters: JsonObject = {
       name: 'masters',
       role: 'master',
@@ -111,6 +112,11 @@ export class LbHost extends Host {
       nextHop: 'self',
       holdTime: '9s',
     };
+    return hasUpstreamSession ? [masters, upstream] : [masters];
+  }
+
+  #defaults(): JsonObject {
+    const { vipPort, machinePort } = this.#settings;
     return {
       apiVersion: 'bgp-lb.dev/v1alpha1',
       kind: 'Router',
@@ -118,7 +124,7 @@ export class LbHost extends Host {
       routerId: this.address,
       listen: { addresses: ['0.0.0.0'], port: 179 },
       vips: [{ address: vipAddress, port: vipPort, machinePort }],
-      neighbors: hasUpstreamSession ? [masters, upstream] : [masters],
+      neighbors: [...this.neighbors()],
       healthCheck: { interval: '200ms', timeout: '1s', caFile: this.caFile },
       stateDir: this.path('var/lib/bgp-lb'),
       api: { socket: this.router.socketPath, listen: '127.0.0.1:9474' },

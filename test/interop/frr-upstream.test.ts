@@ -9,6 +9,7 @@ const connections = 90;
 
 /** A path as FRR's `show bgp ipv4 unicast PREFIX json` has it. */
 interface FrrPath {
+  readonly metric?: number;
   readonly aspath: { readonly string: string };
   readonly nexthops: readonly { readonly ip: string }[];
   readonly community?: unknown;
@@ -105,6 +106,41 @@ describe.skipIf(!hasFrr())('FRR 8.4 as the upstream router', () => {
       expect(await watch.deletions()).toEqual([]);
     },
   );
+
+  it('hears what the policy of the neighbor says, and less of a VIP that lacks a member', async () => {
+    const [masters = {}, upstream = {}] = lab.lb.neighbors();
+    const policy = {
+      med: 20,
+      prepend: 1,
+      communities: ['64512:7', '64512:7:1'],
+      degraded: { below: 2, med: 90 },
+    };
+    await lab.lb.router.stop();
+    lab.lb.writeConfig({ neighbors: [masters, { ...upstream, ...policy }] });
+    await lab.lb.router.start();
+    const heard = async (): Promise<unknown> =>
+      (await paths()).map(({ metric, aspath, community, largeCommunity, stale }) => ({
+        metric,
+        aspath: aspath.string,
+        communities: [community, largeCommunity].map(
+          (one) => (one as { string?: string } | undefined)?.string,
+        ),
+        stale: stale ?? false,
+      }));
+    const whole = {
+      metric: 20,
+      aspath: '64512 64512',
+      communities: ['64512:7', '64512:7:1'],
+      stale: false,
+    };
+    await waitForAllActive(lab);
+    await expect.poll(heard, { timeout: 15_000, interval: 50 }).toEqual([whole]);
+    await lab.master(2).setApiServer('closed');
+    const lacking = { ...whole, metric: 90, aspath: '64512 64512 64512' };
+    await expect.poll(heard, { timeout: 15_000, interval: 50 }).toEqual([lacking]);
+    await lab.master(2).setApiServer('ready');
+    await expect.poll(heard, { timeout: 15_000, interval: 50 }).toEqual([whole]);
+  });
 
   it('comes back by itself when FRR is restarted', async () => {
     await lab.upstream.frr.stop();

@@ -10,6 +10,7 @@ export {
   ipAddress,
   prefix,
 } from './config/address.ts';
+export { type Community, community, formatCommunity } from './config/community.ts';
 export { type ConfigKey, describeSchema } from './config/config-key.ts';
 export { type ConfigChapter, configMarkdown } from './config/config-markdown.ts';
 export { type CrossFieldFault, checkAcrossFields } from './config/cross-field-fault.ts';

@@ -150,7 +150,7 @@ class Router {
   /** Upstreams send us traffic while it reaches somebody whom we have no reason to doubt. */
   #advertise(vip: string): void {
     const isCertain = this.#pools.get(vip)?.isDoubtful === false;
-    this.#advertiser?.setAdvertised(vip, isCertain && this.#dataPlane.forwarding(vip).length > 0);
+    this.#advertiser?.setAdvertised(vip, isCertain ? this.#dataPlane.forwarding(vip).length : 0);
     this.#bgp?.touch(vip);
   }
 
@@ -319,12 +319,14 @@ class Router {
 }
 
 function makePools({ vips, healthCheck, pool, neighbors }: RouterConfig): Map<string, Pool> {
-  const masters = neighbors.filter(({ role }) => role === 'master');
+  const masters = neighbors.filter((one) => one.role === 'master');
   // Whoever is in a range is not known beforehand: then there is no saying that all are there.
   const isClosed = masters.every(({ address }) => address !== undefined);
   return new Map(
     vips.map(({ address }) => {
-      const expected = masters.flatMap((one) => (one.address === undefined ? [] : [one.address]));
+      const expected = masters.flatMap(({ address: session, memberAddress }) =>
+        session === undefined ? [] : [memberAddress === 'peer' ? session : memberAddress],
+      );
       const settings = {
         ...pool,
         rise: healthCheck.rise,

@@ -54,6 +54,8 @@ export interface PeerFsmConfig {
   readonly delayOpenTime: number | undefined;
   /** In seconds (RFC 9687 section 3). */
   readonly sendHoldTime: number;
+  /** In seconds: how long a peer that has passed the limit of prefixes is kept in Idle at least; Infinity until `reset`. Default 0. */
+  readonly limitHold?: number;
   /** Remembers failures; one that outlives the peer is given for peers that come and go. */
   readonly oscillation?: Oscillation;
 }
@@ -71,6 +73,10 @@ function endsWithoutFault(event: FsmEvent): boolean {
   if (event.type !== 'NotifMsg') return false;
   const { code, subcode } = event.notification;
   return code === NotificationCode.Cease && subcode === CeaseSubcode.BfdDown;
+}
+
+function isLimitPassed({ code, subcode }: NotificationContent): boolean {
+  return code === NotificationCode.Cease && subcode === CeaseSubcode.MaximumNumberOfPrefixesReached;
 }
 
 /** Never sent: it ends attempts, before there is a connection to send it on. */
@@ -98,6 +104,7 @@ export class PeerFsm {
   #isStarted = false;
   #isHeld = false;
   #hasFailed = false;
+  #hasPassedLimit = false;
   #now = 0;
   #establishedAt = 0;
   /** Attempts to connect since the last established session. */
@@ -157,6 +164,7 @@ export class PeerFsm {
   handle(input: PeerInput, now: number): readonly PeerAction[] {
     this.#actions = [];
     this.#hasFailed = false;
+    this.#hasPassedLimit = false;
     this.#now = now;
     this.#take(input);
     if (this.#states.passive !== undefined && !isBusy(this.#states.passive)) this.#states.passive = undefined;
@@ -287,6 +295,9 @@ export class PeerFsm {
       case 'damp':
         this.#hasFailed = true;
         return;
+      case 'notify':
+        this.#hasPassedLimit ||= isLimitPassed(action);
+        break;
       case 'connect':
         this.#attempts += 1;
         break;
@@ -302,7 +313,8 @@ export class PeerFsm {
 
   /** Holds a peer that failed in Idle, or starts it again. */
   #settle(now: number): void {
-    const seconds = this.#hasFailed ? this.#oscillation.fail(now) : 0;
+    const damped = this.#hasFailed ? this.#oscillation.fail(now) : 0;
+    const seconds = Math.max(damped, this.#hasPassedLimit ? (this.#config.limitHold ?? 0) : 0);
     const { active, passive } = this.#states;
     if (this.#isHeld || isBusy(active) || passive !== undefined) return;
     if (seconds > 0) {

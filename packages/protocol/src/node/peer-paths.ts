@@ -187,7 +187,7 @@ export class PeerPaths {
       if (isOther) this.#sweep(undefined, 'another router has the address now');
       return known;
     }
-    const { importPolicy, maxPaths } = settings;
+    const { importPolicy, maxPaths, maxReceived } = settings;
     this.#rib = new AdjRibIn({
       table,
       source,
@@ -197,6 +197,7 @@ export class PeerPaths {
       ...(local.clusterId === undefined ? {} : { clusterId: local.clusterId }),
       ...(importPolicy === undefined ? {} : { importPolicy }),
       ...(maxPaths === undefined ? {} : { maxPaths }),
+      ...(maxReceived === undefined ? {} : { maxReceived }),
     });
     return this.#rib;
   }

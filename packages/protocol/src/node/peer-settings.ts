@@ -50,6 +50,10 @@ export interface PeerSettings {
   readonly staleTime?: number;
   /** The most paths of one family; more end the session (RFC 4486). Default: no limit. */
   readonly maxPaths?: number;
+  /** The most routes of one family that the peer may announce, those counted that import policy refuses; more end the session (RFC 4486). Default: no limit. */
+  readonly maxReceived?: number;
+  /** In seconds: how long a peer that passed `maxPaths` or `maxReceived` is left alone; Infinity until `reset`. Default: as after any other fault. */
+  readonly limitHold?: number;
   readonly importPolicy?: ImportPolicy;
   readonly socket?: SocketOptions;
   /** The TCP MD5 key of a connection that we make, asked for with each: in place of that of `socket`, where keys change. */
@@ -95,6 +99,8 @@ export interface ResolvedSettings {
   readonly retainPaths: 'negotiated' | 'always';
   readonly staleTime: number;
   readonly maxPaths: number | undefined;
+  readonly maxReceived: number | undefined;
+  readonly limitHold: number;
   readonly importPolicy: ImportPolicy | undefined;
   readonly socket: SocketOptions;
   readonly connectPassword: (() => string | undefined) | undefined;
@@ -123,6 +129,8 @@ export function resolveSettings(name: string, settings: PeerSettings): ResolvedS
     retainPaths: settings.retainPaths ?? 'negotiated',
     staleTime: settings.staleTime ?? 120,
     maxPaths: settings.maxPaths,
+    maxReceived: settings.maxReceived,
+    limitHold: settings.limitHold ?? 0,
     importPolicy: settings.importPolicy,
     socket: settings.socket ?? {},
     connectPassword: settings.connectPassword,
@@ -135,13 +143,16 @@ function check(name: string, settings: ResolvedSettings): void {
   const fail = (key: string, value: unknown, allowed: string): never => {
     throw new RangeError(`peer ${name}: ${key} ${String(value)}: expected ${allowed}`);
   };
-  const { holdTime, connectRetryTime, staleTime, maxPaths, gracefulRestart, families, remoteAsn } = settings;
+  const { holdTime, connectRetryTime, staleTime, gracefulRestart, families, remoteAsn } = settings;
+  const { maxPaths, maxReceived, limitHold } = settings;
   if (!Number.isInteger(holdTime) || holdTime < 0 || holdTime > 65535 || holdTime === 1 || holdTime === 2) {
     fail('holdTime', holdTime, '0, or 3 to 65535 seconds');
   }
   if (!(connectRetryTime >= 1)) fail('connectRetryTime', connectRetryTime, 'at least 1 second');
   if (!(staleTime >= 0)) fail('staleTime', staleTime, '0 or more seconds');
   if (maxPaths !== undefined && !(maxPaths >= 0)) fail('maxPaths', maxPaths, '0 or more');
+  if (maxReceived !== undefined && !(maxReceived >= 0)) fail('maxReceived', maxReceived, '0 or more');
+  if (!(limitHold >= 0)) fail('limitHold', limitHold, '0 or more seconds');
   if (families.length === 0) fail('families', 'none', 'at least one address family');
   if (!settings.multiprotocol && families.some((family) => family !== ipv4Unicast)) {
     const names = families.map(({ name: family }) => family).join(', ');

@@ -307,6 +307,7 @@ export class Peer {
         connectRetryTime: settings.connectRetryTime,
         delayOpenTime: settings.delayOpenTime,
         sendHoldTime: settings.sendHoldTime,
+        limitHold: settings.limitHold,
         ...(oscillation === undefined ? {} : { oscillation }),
       },
       sockets,

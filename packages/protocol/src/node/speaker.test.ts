@@ -96,6 +96,28 @@ describe('two speakers', () => {
     expect(right.peer.paths()).toEqual([]);
   });
 
+  it.each([
+    [600, 450_000, 600_000],
+    [Number.POSITIVE_INFINITY, 86_400_000, undefined],
+  ])(
+    'leave a peer alone for %d s that announces too much, whatever policy makes of it',
+    async (limitHold, quiet, end) => {
+      const importPolicy = () => ({ accept: false, reason: 'nothing' }) as const;
+      const pair = new PeerPair({ right: { maxReceived: 1, limitHold, importPolicy } });
+      const [left, right] = await pair.up();
+      left.peer.setRoutes(ipv4Unicast, routes('10.9.0.0/24', '10.9.1.0/24'));
+      await pair.clock.advance(1);
+      expect(right.heard.down[0]).toMatchObject({ kind: 'notification-sent', code: 6, subcode: 1 });
+      expect(right.heard.events).toContainEqual({ type: 'idle-hold', seconds: limitHold });
+      left.peer.setRoutes(ipv4Unicast, []);
+      await pair.clock.advance(quiet - 1000);
+      expect([right.peer.state, right.heard.established]).toEqual(['Idle', 1]);
+      if (end === undefined) right.peer.reset('limit raised');
+      await pair.clock.advance((end ?? quiet) - quiet + 200_000);
+      expect([right.peer.state, right.heard.established]).toEqual(['Established', 2]);
+    },
+  );
+
   it('send everything again when asked by ROUTE-REFRESH (RFC 2918 section 4)', async () => {
     const pair = new PeerPair();
     const [left, right] = await pair.up();

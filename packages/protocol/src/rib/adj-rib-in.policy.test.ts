@@ -183,4 +183,24 @@ describe('AdjRibIn with a limit', () => {
     const error = limitError(rib, { ...announce([]), mpReach: { ...mpReach, nlri: second } });
     expect(error.data).toEqual(Uint8Array.of(0, 2, 1, 0, 0, 0, 1));
   });
+
+  it('of what is received counts what policy rejects, and what is withdrawn no more', () => {
+    const rib = ribIn({ maxReceived: 2, importPolicy: onlyVip });
+    rib.apply(announce([vip, '10.1.0.0/24']), 0);
+    rib.apply(announce(['10.1.0.0/24'], { multiExitDisc: 1 }), 1);
+    const error = limitError(rib, announce(['10.2.0.0/24']));
+    expect([error.code, error.subcode]).toEqual([6, 1]);
+    expect(error.data).toEqual(Uint8Array.of(0, 1, 1, 0, 0, 0, 2));
+    rib.apply(withdraw('10.1.0.0/24'), 2);
+    rib.apply(announce(['10.2.0.0/24']), 3);
+    expect(rib.size).toBe(1);
+  });
+
+  it('of what is received begins anew with each session, in which everything is announced again', () => {
+    const rib = ribIn({ maxReceived: 2, importPolicy: onlyVip });
+    rib.apply(announce([vip, '10.1.0.0/24']), 0);
+    rib.markStale();
+    rib.apply(announce([vip, '10.2.0.0/24']), 1);
+    expect(rib.size).toBe(1);
+  });
 });

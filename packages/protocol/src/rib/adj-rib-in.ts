@@ -3,14 +3,13 @@ import type { Family } from '../types/family.ts';
 import { equalIpAddress } from '../types/ip-address.ts';
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
 import type { RouterId } from '../types/router-id.ts';
-import { NotificationError } from '../wire/errors.ts';
 import type { DecodedUpdate } from '../wire/message.ts';
-import { CeaseSubcode, NotificationCode } from '../wire/notification-codes.ts';
 import type { PathAttributes } from '../wire/path-attributes.ts';
 import type { AttributeTable } from './attribute-table.ts';
 import { loopReason } from './loop-detection.ts';
 import type { ImportPolicy, Path, PathSource, RejectedPath, RouteChange } from './path.ts';
 import { PathStore } from './path-store.ts';
+import { maximumReached, ReceivedRoutes } from './received-routes.ts';
 import type { RouteId, UpdateRoutes } from './update-routes.ts';
 import { routeKey, routesOf } from './update-routes.ts';
 
@@ -25,6 +24,8 @@ export interface AdjRibInOptions {
   readonly importPolicy?: ImportPolicy;
   /** The most paths of one family that are held. Default: no limit. */
   readonly maxPaths?: number;
+  /** The most routes of one family that the peer may announce in a session, those counted that are rejected. Default: no limit. */
+  readonly maxReceived?: number;
   /** With it, a path that has this AS in its AS_PATH is rejected (RFC 4271 section 9.1.2). */
   readonly localAsn?: Asn;
   /** With it, a path that has it as ORIGINATOR_ID is rejected (RFC 4456 section 8). */
@@ -72,10 +73,13 @@ export class AdjRibIn {
   readonly #table: AttributeTable;
   readonly #stores = new Map<Family, PathStore>();
   readonly #lastRejected: RejectedPath[] = [];
+  readonly #received: ReceivedRoutes | undefined;
   #rejectedCount = 0;
 
   constructor(options: AdjRibInOptions) {
     this.#options = options;
+    const { maxReceived } = options;
+    this.#received = maxReceived === undefined ? undefined : new ReceivedRoutes(maxReceived);
     this.#table = options.table;
     this.source = options.source;
   }
@@ -112,12 +116,14 @@ export class AdjRibIn {
   /**
    * Applies an UPDATE. A prefix that it withdraws and announces counts as announced (RFC 4271 section 4.3).
    * @param now Monotonic milliseconds.
-   * @throws NotificationError Cease/Maximum Number of Prefixes Reached when a family would pass `maxPaths`; nothing is
-   *   changed then (RFC 4486 section 4).
+   * @throws NotificationError Cease/Maximum Number of Prefixes Reached when a family would pass `maxPaths` or
+   *   `maxReceived`; nothing is changed then (RFC 4486 section 4).
    */
   apply(update: DecodedUpdate, now: number): RouteChange {
-    const { withdrawn, announced } = routesOf(update);
+    const routes = routesOf(update);
+    const { withdrawn, announced } = routes;
     this.#checkLimit(update);
+    this.#received?.count(routes);
     const change = new ChangeBuilder();
     const again = withdrawn.length > 0 && announced.length > 0 ? keysOf(announced) : undefined;
     for (const { prefix, pathId } of withdrawn) {
@@ -136,6 +142,7 @@ export class AdjRibIn {
    * paths are stale from the loss before, call `sweepStale` first.
    */
   markStale(family?: Family): void {
+    if (family === undefined) this.#received?.clear();
     for (const store of this.#storesOf(family)) {
       for (const entry of store.entries()) store.markStale(entry);
     }
@@ -316,14 +323,4 @@ function isSameSource(a: PathSource, b: PathSource): boolean {
     a.isInternal === b.isInternal &&
     equalIpAddress(a.address, b.address)
   );
-}
-
-/** Data of the NOTIFICATION: AFI, SAFI, and the limit in four octets (RFC 4486 section 4). */
-function maximumReached(family: Family, maxPaths: number): NotificationError {
-  const data = new Uint8Array(7);
-  const view = new DataView(data.buffer);
-  view.setUint16(0, family.afi);
-  view.setUint8(2, family.safi);
-  view.setUint32(3, Math.min(maxPaths, 0xffffffff));
-  return new NotificationError(NotificationCode.Cease, CeaseSubcode.MaximumNumberOfPrefixesReached, data);
 }

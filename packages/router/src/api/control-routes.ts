@@ -100,12 +100,13 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
 
 /** A member that is gone is still somebody's: of the neighbour that BFD was configured with. */
 function bfdStateOf({ bfd, config }: ControlSources, nextHop: string): BfdState | 'off' {
-  const known = bfd.stateOf(nextHop);
+  const masters = config.neighbors.filter((one) => one.role === 'master');
+  const session = masters.find(({ memberAddress }) => memberAddress === nextHop)?.address ?? nextHop;
+  const known = bfd.stateOf(session);
   if (known !== undefined) {
     return known.state;
   }
-  const masters = config.neighbors.filter(({ role }) => role === 'master');
-  const own = masters.filter(({ address }) => address === nextHop);
+  const own = masters.filter(({ address }) => address === session);
   return (own.length > 0 ? own : masters).every((neighbor) => neighbor.bfd === false) ? 'off' : 'Down';
 }
 

@@ -52,6 +52,13 @@ describe('masters', () => {
     });
   });
 
+  it('are left alone when they announce too much, for as long as is configured', () => {
+    const range = '10.1.0.0/24';
+    expect(options({ ...base, range }).options).toMatchObject({ maxReceived: 1000, limitHold: 300 });
+    const never = { ...base, range, maxPrefixes: 5, maxPrefixesRestart: 'never' };
+    expect(options(never).options).toMatchObject({ maxReceived: 5, limitHold: Number.POSITIVE_INFINITY });
+  });
+
   it('carry the family of their addresses only', () => {
     expect(options({ ...base, range: 'fd00::/64' }).options.families).toEqual([ipv6Unicast]);
     expect(options({ ...base, range: '10.1.0.0/24' }).options.families).toEqual([ipv4Unicast]);

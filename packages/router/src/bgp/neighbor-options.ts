@@ -8,7 +8,7 @@ import {
   parsePrefix,
 } from '@bgp-lb/protocol';
 import type { Peer, PeerOptions, PeerRangeOptions, PeerSettings } from '@bgp-lb/protocol/node';
-import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
+import type { MasterNeighborConfig, NeighborConfig, RouterConfig } from '../config/router-config.ts';
 import {
   internalImportPolicy,
   masterImportPolicy,
@@ -51,14 +51,14 @@ export function neighborOptions(neighbor: NeighborConfig, context: NeighborConte
   }
   const { range, address, maxSessions } = neighbor;
   if (range !== undefined) {
-    const options = { ...settings(neighbor, range, context), ...masterSettings(range, context) };
+    const options = { ...settings(neighbor, range, context), ...masterSettings(neighbor, range, context) };
     return { kind: 'range', options: { ...options, name, range, maxSessions } };
   }
   if (address === undefined) {
     throw new RangeError(`neighbor ${name}: has neither range nor address`);
   }
   // The speakers connect: there is no collision to resolve, and a master that is not there costs nothing.
-  const options = { ...settings(neighbor, address, context), ...masterSettings(address, context) };
+  const options = { ...settings(neighbor, address, context), ...masterSettings(neighbor, address, context) };
   return { kind: 'peer', options: { ...options, name, address, passive: true } };
 }
 
@@ -88,9 +88,20 @@ function settings(neighbor: NeighborConfig, place: string, context: NeighborCont
   };
 }
 
-function masterSettings(place: string, { config }: NeighborContext): Partial<PeerSettings> {
+function masterSettings(
+  { memberAddress, maxPrefixes, maxPrefixesRestart }: MasterNeighborConfig,
+  place: string,
+  { config }: NeighborContext,
+): Partial<PeerSettings> {
+  const vips = config.vips.map(({ address }) => parsePrefix(hostPrefix(address)));
   return {
-    importPolicy: masterImportPolicy(config.vips.map(({ address }) => parsePrefix(hostPrefix(address)))),
+    importPolicy: masterImportPolicy(
+      vips,
+      memberAddress === 'peer' ? undefined : parseIpAddress(memberAddress),
+    ),
+    // Of what is announced, not of what is taken: that is never more than the VIPs.
+    maxReceived: maxPrefixes,
+    limitHold: maxPrefixesRestart === 'never' ? Number.POSITIVE_INFINITY : maxPrefixesRestart / 1000,
     // The end of a process closes its TCP; its host, and the API server on it, live on.
     retainPaths: 'always',
     staleTime: config.pool.staleTime / 1000,

@@ -1,5 +1,5 @@
 /** Tells routers towards the clients which VIPs this host carries. */
 export interface RouteAdvertiser {
-  /** From now on the VIP (`10.100.0.1/32`) is advertised, or not. */
-  setAdvertised(vip: string, isAdvertised: boolean): void;
+  /** From now on the VIP (`10.100.0.1/32`) is forwarded to so many members; it is advertised while there are any. */
+  setAdvertised(vip: string, members: number): void;
 }

@@ -92,6 +92,8 @@ function upstream(port: number): NeighborConfig & { role: 'upstream' } {
     asn: 65001,
     passive: false,
     nextHop: 'self',
+    prepend: 0,
+    communities: [],
     ttlSecurityHops: 0,
     holdTime: 9000,
     bfd: false,
@@ -136,7 +138,7 @@ describe('the upstream', () => {
   });
 
   it('gets a VIP that is carried already before the End-of-RIB', async () => {
-    advertiser.setAdvertised(VIP, true);
+    advertiser.setAdvertised(VIP, 3);
     await bgp.start();
     await tor.line('end of RIB');
     expect(tor.log).toEqual([announced, 'end of RIB']);
@@ -148,15 +150,15 @@ describe('the upstream', () => {
   it('gets the VIP when it begins to be carried, and its withdrawal when it ends', async () => {
     await bgp.start();
     await tor.line('end of RIB');
-    advertiser.setAdvertised(VIP, true);
+    advertiser.setAdvertised(VIP, 3);
     await tor.line(announced);
-    advertiser.setAdvertised(VIP, false);
+    advertiser.setAdvertised(VIP, 0);
     await tor.line(`withdrawn ${VIP}`);
   });
 
   it('that must have BFD gets nothing until it is Up, and loses it when it is not', async () => {
     advertiser.setBfdUp(TOR, false);
-    advertiser.setAdvertised(VIP, true);
+    advertiser.setAdvertised(VIP, 3);
     await bgp.start();
     await tor.line('end of RIB');
     expect(tor.log).toEqual(['end of RIB']);
@@ -173,9 +175,9 @@ describe('the upstream', () => {
     masterSide.push(master);
     await master.established();
     master.announce(VIP, { intent: 'draining' });
-    advertiser.setAdvertised(VIP, true);
+    advertiser.setAdvertised(VIP, 3);
     await tor.line(announced);
-    advertiser.setAdvertised(VIP, false);
+    advertiser.setAdvertised(VIP, 0);
     await tor.line(`withdrawn ${VIP}`);
     expect(tor.log).toEqual(['end of RIB', announced, `withdrawn ${VIP}`]);
   });
@@ -237,7 +239,7 @@ describe('an upstream that gets the members themselves', () => {
       await master.established();
     }
     await vi.waitUntil(() => bgp.select(VIP).paths.length === 2, { timeout: 5000, interval: 5 });
-    advertiser.setAdvertised(VIP, true);
+    advertiser.setAdvertised(VIP, 3);
   }
 
   it('has one path for each, with path identifiers', async () => {
@@ -253,9 +255,9 @@ describe('an upstream that gets the members themselves', () => {
     await start(false);
     await expect.poll(nextHops, { timeout: 5000 }).toEqual(['10.0.0.11 0']);
     usable.delete('10.0.0.11');
-    advertiser.setAdvertised(VIP, true);
+    advertiser.setAdvertised(VIP, 3);
     await expect.poll(nextHops, { timeout: 5000 }).toEqual(['10.0.0.12 0']);
-    advertiser.setAdvertised(VIP, false);
+    advertiser.setAdvertised(VIP, 0);
     await expect.poll(nextHops, { timeout: 5000 }).toEqual([]);
   });
 });

@@ -1,6 +1,7 @@
 import {
   formatIpAddress,
   formatPrefix,
+  type PathAttributes,
   parseIpAddress,
   parsePrefix,
   type Route,
@@ -8,6 +9,7 @@ import {
 } from '@bgp-lb/protocol';
 import type { Peer } from '@bgp-lb/protocol/node';
 import type { BgpNeighbors } from './bgp-neighbors.ts';
+import { withExportPolicy } from './export-policy.ts';
 import { familyOfAddress, localAddressOf } from './neighbor-options.ts';
 import type { RouteAdvertiser } from './route-advertiser.ts';
 import { memberAttributes, originatedAttributes } from './upstream-routes.ts';
@@ -28,7 +30,8 @@ export interface AdvertisedRoute {
  */
 export class UpstreamAdvertiser implements RouteAdvertiser {
   #bgp: BgpNeighbors;
-  #advertised = new Set<string>();
+  /** How many members each VIP that is advertised is forwarded to. */
+  #advertised = new Map<string, number>();
   /** Addresses of upstreams that get nothing until their BFD is Up. */
   #waiting = new Set<string>();
 
@@ -38,9 +41,9 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     bgp.own('upstream', { established: (peer) => this.#update(peer) });
   }
 
-  setAdvertised(vip: string, isAdvertised: boolean): void {
-    if (isAdvertised) {
-      this.#advertised.add(vip);
+  setAdvertised(vip: string, members: number): void {
+    if (members > 0) {
+      this.#advertised.set(vip, members);
     } else {
       this.#advertised.delete(vip);
     }
@@ -90,14 +93,21 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     const { asn: localAsn, clusterId } = this.#bgp;
     const prefix = parsePrefix(vip);
     const neighbor = this.#bgp.neighborOf(peer);
-    if (neighbor?.role === 'upstream' && neighbor.nextHop === 'unchanged') {
+    if (neighbor?.role !== 'upstream') {
+      return [];
+    }
+    const members = this.#advertised.get(vip) ?? 0;
+    const asTold = (attributes: PathAttributes): PathAttributes =>
+      withExportPolicy(attributes, neighbor, localAsn, members);
+    if (neighbor.nextHop === 'unchanged') {
       return this.#members(peer, vip).map((selected) => ({
         prefix,
-        attributes: memberAttributes(selected, peer.isInternal, { localAsn, clusterId }),
+        attributes: asTold(memberAttributes(selected, peer.isInternal, { localAsn, clusterId })),
         pathId: this.#bgp.pathId(selected.path),
       }));
     }
-    return [{ prefix, attributes: originatedAttributes(peer.isInternal, localAsn, parseIpAddress(local)) }];
+    const originated = originatedAttributes(peer.isInternal, localAsn, parseIpAddress(local));
+    return [{ prefix, attributes: asTold(originated) }];
   }
 
   /** The members that a VIP is forwarded to, the best path first: an upstream without ADD-PATH gets that. */
@@ -118,7 +128,7 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     if (this.#waiting.has(peer.address)) {
       return [];
     }
-    return [...this.#advertised]
+    return [...this.#advertised.keys()]
       .filter((vip) => familyOfAddress(vip) === familyOfAddress(peer.address))
       .sort();
   }

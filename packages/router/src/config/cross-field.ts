@@ -11,6 +11,8 @@ export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault
     ...rangeConflicts(config),
     ...familyFaults(config),
     ...asFaults(config),
+    ...memberAddressFaults(config),
+    ...exportFaults(config),
     ...bfdFaults(config),
     ...passwordFaults(config),
     ...dataPlaneFaults(config),
@@ -188,6 +190,70 @@ function passwordFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
             allowed: 'a passwordFile of its own, or passive: false where we can connect to it',
           },
         ];
+  });
+}
+
+function memberAddressFaults({ vips, neighbors }: RouterConfig): CrossFieldFault[] {
+  const places = neighbors.map((neighbor) =>
+    neighbor.role !== 'master'
+      ? undefined
+      : neighbor.memberAddress === 'peer'
+        ? neighbor.address
+        : neighbor.memberAddress,
+  );
+  return neighbors.flatMap((neighbor, i): CrossFieldFault[] => {
+    if (neighbor.role !== 'master' || neighbor.memberAddress === 'peer') {
+      return [];
+    }
+    const { memberAddress: value, address } = neighbor;
+    const path = ['neighbors', i, 'memberAddress'];
+    if (address === undefined) {
+      const allowed = 'peer, or a neighbor with an address';
+      return [{ path, message: 'cannot be had with a range: it is one address', value, allowed }];
+    }
+    if (address.includes(':') !== value.includes(':')) {
+      const allowed = `an address of the family of ${address}`;
+      return [{ path, message: 'is of another address family than the session', value, allowed }];
+    }
+    if (vips.some((vip) => vip.address === value)) {
+      return [{ path, message: 'is a VIP', value, allowed: 'an address of this master alone' }];
+    }
+    const isTaken = places.some((place, other) => other !== i && place === value);
+    return isTaken
+      ? [{ path, message: 'is the address of another master', value, allowed: 'one of this master alone' }]
+      : [];
+  });
+}
+
+/** What can be sent to a neighbour depends on whether it is in our AS. */
+function exportFaults({ asn, neighbors }: RouterConfig): CrossFieldFault[] {
+  return neighbors.flatMap((neighbor, i): CrossFieldFault[] => {
+    if (neighbor.role !== 'upstream') {
+      return [];
+    }
+    const ours = [neighbor.asn].flat().map((one) => one === asn);
+    const { localPref, prepend, degraded } = neighbor;
+    const faults: CrossFieldFault[] = [];
+    if (localPref !== undefined && !ours.includes(true)) {
+      const message = 'is not sent to another AS (RFC 4271 section 5.1.5)';
+      const allowed = 'med, prepend or communities';
+      faults.push({ path: ['neighbors', i, 'localPref'], message, value: localPref, allowed });
+    }
+    if (prepend > 0 && !ours.includes(false)) {
+      const message = 'does nothing in our own AS';
+      faults.push({
+        path: ['neighbors', i, 'prepend'],
+        message,
+        value: prepend,
+        allowed: 'localPref or med',
+      });
+    }
+    if (degraded !== undefined && degraded.med === undefined && !ours.includes(false)) {
+      const message = 'does nothing in our own AS without med';
+      const path = ['neighbors', i, 'degraded'];
+      faults.push({ path, message, value: `below ${degraded.below}`, allowed: 'med' });
+    }
+    return faults;
   });
 }
 

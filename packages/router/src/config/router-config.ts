@@ -1,3 +1,5 @@
+import type { Community } from '@bgp-lb/daemon';
+
 /** A virtual address. */
 interface VipConfig {
   /** Canonical text. */
@@ -37,7 +39,21 @@ export interface MasterNeighborConfig extends NeighborBase {
   readonly role: 'master';
   readonly range?: string | undefined;
   readonly address?: string | undefined;
+  /** Where packets for it go: to the session's peer, or to an address in canonical text. */
+  readonly memberAddress: string;
   readonly maxSessions: number;
+  /** Prefixes that it may announce, wanted or not. */
+  readonly maxPrefixes: number;
+  /** Milliseconds that it is left alone when it announces more. */
+  readonly maxPrefixesRestart: number | 'never';
+}
+
+/** What an upstream is told of a VIP while its pool has fewer members than it should. */
+interface DegradedConfig {
+  /** Members in the pool. */
+  readonly below: number;
+  readonly prepend: number;
+  readonly med?: number | undefined;
 }
 
 /** An upstream router: the VIPs are advertised to it. */
@@ -48,6 +64,12 @@ interface UpstreamNeighborConfig extends NeighborBase {
   readonly passive: boolean;
   /** `self`: this host; `unchanged`: each member of the pool. */
   readonly nextHop: 'self' | 'unchanged';
+  readonly med?: number | undefined;
+  /** How often our AS number is there more than once. */
+  readonly prepend: number;
+  readonly communities: readonly Community[];
+  readonly localPref?: number | undefined;
+  readonly degraded?: DegradedConfig | undefined;
   readonly gracefulRestart?: boolean | undefined;
 }
 

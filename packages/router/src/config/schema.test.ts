@@ -131,6 +131,41 @@ describe('the configuration', () => {
       `${head}vips: [{ address: "fd00::1" }]\n${masters}`,
       'has no master of its address family',
     ],
+    [
+      'one member address for a range',
+      `${head}${vips}neighbors:\n  - { name: m, role: master, range: 10.0.0.0/24, asn: 64512, memberAddress: 10.9.0.1 }\n`,
+      'cannot be had with a range',
+    ],
+    [
+      'a member address that is the VIP',
+      `${head}${vips}neighbors:\n  - { name: m, role: master, address: 10.0.0.11, asn: 64512, memberAddress: 10.0.0.100 }\n`,
+      'is a VIP',
+    ],
+    [
+      'a member address of another family',
+      `${head}${vips}neighbors:\n  - { name: m, role: master, address: 10.0.0.11, asn: 64512, memberAddress: "fd00::1" }\n`,
+      'is of another address family',
+    ],
+    [
+      'a member address that another master has',
+      `${head}${vips}neighbors:\n  - { name: m, role: master, address: 10.0.0.11, asn: 64512, memberAddress: 10.0.0.12 }\n  - { name: n, role: master, address: 10.0.0.12, asn: 64512 }\n`,
+      'is the address of another master',
+    ],
+    [
+      'LOCAL_PREF towards another AS',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: 65001, localPref: 7 }\n`,
+      'is not sent to another AS',
+    ],
+    [
+      'a longer path in our own AS',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: 64512, prepend: 2 }\n`,
+      'does nothing in our own AS',
+    ],
+    [
+      'a degraded VIP that looks as ever',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: 64512, degraded: { below: 3 } }\n`,
+      'does nothing in our own AS without med',
+    ],
     ['an unknown key', `${head}${vips}${masters}bfd: {}\n`, 'is not a known key'],
     [
       'the protocol number of zebra',

@@ -8,10 +8,10 @@ import {
   logSection,
   percent,
   port,
-  prefix,
 } from '@bgp-lb/daemon';
 import * as z from 'zod';
 import { crossFieldFaults } from './cross-field.ts';
+import { neighbor } from './neighbor-schema.ts';
 import type { RouterConfig } from './router-config.ts';
 
 const SECOND = 1000;
@@ -30,143 +30,6 @@ const vip = z.strictObject({
   machinePort: port()
     .default(6443)
     .describe('The port of the API servers. The speakers map `port` to it; the router only shows it.'),
-});
-
-const bfd = z.strictObject({
-  transmitInterval: duration({ min: 10, max: 60 * SECOND })
-    .default(300)
-    .describe('Time between our packets; the neighbour may ask for more.'),
-  receiveInterval: duration({ min: 10, max: 60 * SECOND })
-    .default(300)
-    .describe(
-      "Time that is asked of the neighbour between its packets. A silence of so many as the neighbour's multiplier is its death.",
-    ),
-  detectMultiplier: z
-    .int()
-    .min(1)
-    .max(255)
-    .default(3)
-    .describe('How many of our packets may be lost in a row before the neighbour takes us for dead.'),
-  strict: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Nothing is done with the neighbour until BFD is Up; only with `address`. Otherwise one without BFD is taken as it is.',
-    ),
-  multihop: z
-    .boolean()
-    .optional()
-    .describe(
-      'The neighbour is not on link: RFC 5883, port 4784. Default: where `ttlSecurityHops` is more than 1.',
-    ),
-});
-
-const neighborBase = {
-  name: z
-    .string()
-    .regex(/^[0-9A-Za-z][0-9A-Za-z._-]{0,62}$/)
-    .describe('Name in logs, metrics and commands.'),
-  asn: z
-    .union([asNumber(), z.array(asNumber()).min(1).max(64), z.literal('external')])
-    .describe(
-      'The AS number of the neighbour, a list of those that are taken, or `external` for any but ours.',
-    ),
-  passwordFile: filePath()
-    .optional()
-    .describe('File with the TCP-MD5 password (RFC 2385), 1 to 80 octets, not readable by others.'),
-  holdTime: duration({ min: 3 * SECOND, max: 65_535 * SECOND })
-    .default(9 * SECOND)
-    .describe('Hold time that is offered (RFC 4271 section 4.2).'),
-  addPath: z
-    .boolean()
-    .default(true)
-    .describe(
-      'Offer path identifiers (RFC 7911), so that it gets every member and not only the best one. Nothing changes for a neighbour that does not know them.',
-    ),
-};
-
-const masters = z.strictObject({
-  role: z
-    .literal('master')
-    .describe('Kubernetes masters: only the VIPs are imported, with the peer itself as next hop.'),
-  ...neighborBase,
-  range: prefix()
-    .optional()
-    .describe('Whoever connects from this prefix is such a neighbour. This or `address`.'),
-  address: ipAddress().optional().describe('One master. This or `range`.'),
-  ttlSecurityHops: z
-    .int()
-    .min(0)
-    .max(254)
-    .default(1)
-    .describe('How many hops away the master may be (GTSM, RFC 5082). 0 turns it off.'),
-  maxSessions: z.int().min(1).max(1000).default(16).describe('The most sessions of a range at a time.'),
-  bfd: z
-    .union([z.literal(false), bfd])
-    .prefault({})
-    .describe(
-      'Bidirectional Forwarding Detection (RFC 5880), with the masters that have it too. `false`: none.',
-    ),
-});
-
-const upstream = z.strictObject({
-  role: z
-    .literal('upstream')
-    .describe('A router towards the clients: it gets the VIPs, and nothing is imported from it.'),
-  ...neighborBase,
-  address: ipAddress().describe('Address of the upstream router.'),
-  port: port().default(179).describe('TCP port that it listens on.'),
-  passive: z.boolean().default(false).describe('Wait for it to connect.'),
-  ttlSecurityHops: z
-    .int()
-    .min(0)
-    .max(254)
-    .default(0)
-    .describe('How many hops away it may be (GTSM, RFC 5082), where it is set so too. 0 turns it off.'),
-  nextHop: z
-    .enum(['self', 'unchanged'])
-    .default('self')
-    .describe(
-      'The next hop of the VIPs that are advertised. `self`: this host forwards. `unchanged`: each member of the pool, so that the upstream router itself spreads over the masters, which it must reach.',
-    ),
-  bfd: z
-    .union([z.literal(false), bfd])
-    .default(false)
-    .describe('Bidirectional Forwarding Detection (RFC 5880) with it; `{}` is 300 ms x 3. Default: none.'),
-  gracefulRestart: z
-    .boolean()
-    .optional()
-    .describe(
-      'It is asked to keep the VIPs while this process restarts (RFC 4724). Default: where there is no BFD, which would drop what this keeps.',
-    ),
-});
-
-const internal = z.strictObject({
-  role: z
-    .literal('internal')
-    .describe(
-      'A router of our own AS, another load balancer among them: paths of the VIPs are reflected to it and from it (RFC 4456). It never makes a member.',
-    ),
-  ...neighborBase,
-  address: ipAddress().describe('Address of the router.'),
-  port: port().default(179).describe('TCP port that it listens on.'),
-  passive: z.boolean().default(false).describe('Wait for it to connect.'),
-  client: z
-    .boolean()
-    .default(false)
-    .describe(
-      'A client of this reflector: it gets the paths of other internal routers too. Load balancers that masters have sessions with are none.',
-    ),
-  ttlSecurityHops: z
-    .int()
-    .min(0)
-    .max(254)
-    .default(0)
-    .describe('How many hops away it may be (GTSM, RFC 5082), where it is set so too. 0 turns it off.'),
-  bfd: z
-    .union([z.literal(false), bfd])
-    .default(false)
-    .describe('Bidirectional Forwarding Detection (RFC 5880) with it; `{}` is 300 ms x 3. Default: none.'),
 });
 
 const healthCheck = z.strictObject({
@@ -308,11 +171,7 @@ export const routerSchema: z.ZodType<RouterConfig> = z
       .prefault({})
       .describe('Where neighbours connect to.'),
     vips: z.array(vip).min(1).max(64).describe('The virtual addresses.'),
-    neighbors: z
-      .array(z.discriminatedUnion('role', [masters, upstream, internal]))
-      .min(1)
-      .max(256)
-      .describe('BGP neighbours.'),
+    neighbors: z.array(neighbor).min(1).max(256).describe('BGP neighbours.'),
     healthCheck: healthCheck.prefault({}).describe('How the masters are probed from here.'),
     pool: pool.prefault({}).describe('Who serves a VIP.'),
     dataplane: dataplane.prefault({}).describe('How packets get to the masters.'),

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { freePort, LoopbackMaster, masters, routerNeighbors } from '../bgp/testing/loopback-bgp.ts';
+import type { MasterNeighborConfig } from '../config/router-config.ts';
 import { BgpMembership } from './bgp-membership.ts';
 import type { MembershipEvent } from './membership-source.ts';
 import { type MembershipHarness, membershipConformance } from './testing/membership-conformance.ts';
@@ -71,6 +72,64 @@ describe('what a master may not announce', () => {
     const rejected = bgp.peers('master').flatMap(({ peer }) => peer.adjRibIn?.rejected.last ?? []);
     expect(rejected.map((path) => path.reason)).toEqual([reason]);
     expect(events.filter((event) => event.type === 'announced' && event.nextHop === '10.0.0.11')).toEqual([]);
+  });
+});
+
+describe('a master that announces far too much', () => {
+  it('loses its session and its own route, and nobody else loses anything', async () => {
+    const port = await freePort();
+    const membership = new BgpMembership(routerNeighbors(port, [masters]));
+    const events: MembershipEvent[] = [];
+    const withdrawn = deferred();
+    const announced = deferred();
+    await membership.start((event) => {
+      events.push(event);
+      if (event.type === 'withdrawn') withdrawn.resolve();
+      if (events.filter(({ type }) => type === 'announced').length === 2) announced.resolve();
+    });
+    const made = ['10.0.0.11', '10.0.0.12'].map((address) => new LoopbackMaster(address, port, [VIP]));
+    try {
+      await announced.promise;
+      for (const third of [1, 2, 3]) made[0]?.announce(`203.0.113.${third}/32`);
+      await withdrawn.promise;
+      expect(events.filter(({ type }) => type === 'withdrawn')).toEqual([
+        expect.objectContaining({
+          nextHop: '10.0.0.11',
+          reason: expect.stringContaining('Maximum Number of Prefixes Reached'),
+        }),
+      ]);
+    } finally {
+      await membership.stop();
+      await Promise.all(made.map((master) => master.die()));
+    }
+  });
+});
+
+describe('a master with an address of its own for packets', () => {
+  it('is known by that, and still followed by its session', async () => {
+    const port = await freePort();
+    const { range: _, ...single } = masters as MasterNeighborConfig;
+    const neighbor = { ...single, address: '10.0.0.11', memberAddress: '10.9.0.11' };
+    const membership = new BgpMembership(routerNeighbors(port, [neighbor]));
+    const events: MembershipEvent[] = [];
+    const announced = deferred();
+    await membership.start((event) => {
+      events.push(event);
+      if (event.type === 'announced') announced.resolve();
+    });
+    const master = new LoopbackMaster('10.0.0.11', port, [VIP]);
+    try {
+      await announced.promise;
+      membership.hostsDead({ addresses: ['10.0.0.11'], doubtful: new Set(), window: 900 });
+      const hops = events.flatMap((event) =>
+        event.type === 'lost' ? event.members.map(({ nextHop }) => nextHop) : [event.nextHop],
+      );
+      expect(events.map(({ type }) => type)).toContain('lost');
+      expect(new Set(hops)).toEqual(new Set(['10.9.0.11']));
+    } finally {
+      await membership.stop();
+      await master.die();
+    }
   });
 });
 
@@ -178,3 +237,11 @@ describe('a master whose host is dead', () => {
     ]);
   });
 });
+
+function deferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((fulfil) => {
+    resolve = fulfil;
+  });
+  return { promise, resolve };
+}

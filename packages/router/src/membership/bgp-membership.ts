@@ -10,7 +10,8 @@ import type { DownReason, Peer, PeerEvent } from '@bgp-lb/protocol/node';
 import type { HostDeaths } from '../bfd/neighbor-bfd.ts';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import { canonicalText } from '../bgp/neighbor-options.ts';
-import type { MembershipSink, MembershipSource } from './membership-source.ts';
+import type { NeighborConfig } from '../config/router-config.ts';
+import type { MembershipEvent, MembershipSink, MembershipSource } from './membership-source.ts';
 import { pathIdentities, pathIntent } from './path-intent.ts';
 
 /** What was reported of one path. */
@@ -52,10 +53,12 @@ export class BgpMembership implements MembershipSource {
   }
 
   async start(sink: MembershipSink): Promise<void> {
-    this.#sink = sink;
+    // In here members go by the addresses of their sessions, as peers and BFD do.
+    this.#sink = (event) => sink(atMemberAddress(event, this.#bgp.neighbors));
     for (const neighbor of this.#bgp.neighbors) {
       if (neighbor.role === 'master' && neighbor.address !== undefined) {
-        sink({ type: 'session', nextHop: neighbor.address, name: neighbor.name, session: 'Idle' });
+        const { name, address } = neighbor;
+        this.#sink({ type: 'session', nextHop: address, name, session: 'Idle' });
       }
     }
     await this.#bgp.start();
@@ -197,6 +200,17 @@ export class BgpMembership implements MembershipSource {
       this.#sink({ type: 'announced', vip, nextHop, name: peer.name, intent, why, identities });
     }
   }
+}
+
+/** The event with the addresses that packets go to, where they are not those of the sessions. */
+function atMemberAddress(event: MembershipEvent, neighbors: readonly NeighborConfig[]): MembershipEvent {
+  const placeOf = (session: string): string => {
+    const place = neighbors.find((one) => one.role === 'master' && one.address === session);
+    return place?.role === 'master' && place.memberAddress !== 'peer' ? place.memberAddress : session;
+  };
+  return event.type === 'lost'
+    ? { ...event, members: event.members.map((one) => ({ ...one, nextHop: placeOf(one.nextHop) })) }
+    : { ...event, nextHop: placeOf(event.nextHop) };
 }
 
 /** A path that import policy refuses takes the place of the one before it (RFC 4271 section 9.1). */

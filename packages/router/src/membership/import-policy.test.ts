@@ -1,6 +1,7 @@
 import {
   asn,
   type ImportPolicy,
+  type PathAttributes,
   type PathSource,
   parseIpAddress,
   parsePrefix,
@@ -55,6 +56,54 @@ describe('the import policy for masters', () => {
 
   it('drops an IPv6 VIP over an IPv4 session: its next hop is not the peer', () => {
     expect(verdict(policy, 'fd00::1/128', 'fd00:1::11')).toBe('next hop is not the peer: fd00:1::11');
+  });
+});
+
+describe('a master whose member address is given', () => {
+  const [other] = [parseIpAddress('10.9.0.11')];
+  const use = masterImportPolicy([parsePrefix('10.100.0.1/32')], other);
+
+  it.each(['10.0.0.11', '10.9.0.11'])(
+    'is taken with the next hop %s, and forwarded to by that address',
+    (nextHop) => {
+      const attributes = pathAttributes({ nextHop: parseIpAddress(nextHop) });
+      const result = use(parsePrefix('10.100.0.1/32'), attributes, master);
+      expect(result).toMatchObject({ accept: true, attributes: { nextHop: other } });
+    },
+  );
+
+  it('is not taken with any other', () => {
+    expect(verdict(use, '10.100.0.1/32', '10.9.0.12')).toBe('next hop is not the peer: 10.9.0.12');
+  });
+});
+
+describe('what a master says of itself', () => {
+  const from = (fields: Partial<PathAttributes>): unknown => {
+    const attributes = pathAttributes({ nextHop: master.address, ...fields });
+    const result = policy(parsePrefix('10.100.0.1/32'), attributes, master);
+    return result.accept ? result.attributes : result.reason;
+  };
+  const plain = from({ localPref: 100 });
+
+  it('makes it no better than the others', () => {
+    expect(from({ localPref: 4_000_000_000, multiExitDisc: 0, origin: 2 })).toEqual(plain);
+    expect(from({ localPref: 1, multiExitDisc: 7, origin: 1 })).toEqual(plain);
+  });
+
+  it('is not passed on where nobody here knows what it means', () => {
+    const raw = { code: 200, flags: 0xe0, value: Uint8Array.of(1, 2, 3) };
+    const aggregator = { asn: asn(64512), address: master.address };
+    expect(from({ localPref: 100, unknown: [raw], atomicAggregate: true, aggregator })).toEqual(plain);
+  });
+
+  it('is heard where it asks for less, and where it says why or which cluster it is of', () => {
+    const communities = [0xffff0000];
+    const largeCommunities = [{ globalAdministrator: 64512, localData1: 2, localData2: 1 }];
+    expect(from({ localPref: 0, communities, largeCommunities })).toMatchObject({
+      localPref: 0,
+      communities,
+      largeCommunities,
+    });
   });
 });
 

@@ -3,26 +3,54 @@ import {
   formatIpAddress,
   formatPrefix,
   type ImportPolicy,
+  type IpAddress,
+  Origin,
+  type PathAttributes,
   type Prefix,
   prefixKey,
 } from '@bgp-lb/protocol';
 
+/** LOCAL_PREF of every path that does not ask for less (RFC 4271 section 5.1.5 leaves the number to us). */
+const LOCAL_PREF = 100;
+
 /**
  * What is imported from a master: the configured VIPs, with the session's peer itself as next hop, and nothing
  * else (invariant 4). A refusal says what was refused.
+ * @param memberAddress the next hop that is taken too, and that its paths get in any case
  */
-export function masterImportPolicy(vips: readonly Prefix[]): ImportPolicy {
+export function masterImportPolicy(vips: readonly Prefix[], memberAddress?: IpAddress): ImportPolicy {
   const allowed = new Set(vips.map(prefixKey));
   return (prefix, attributes, from) => {
     if (!allowed.has(prefixKey(prefix))) {
       return { accept: false, reason: `not a configured VIP: ${formatPrefix(prefix)}` };
     }
     const { nextHop } = attributes;
-    if (nextHop === undefined || !equalIpAddress(nextHop, from.address)) {
+    const mayBe = [from.address, ...(memberAddress === undefined ? [] : [memberAddress])];
+    if (nextHop === undefined || !mayBe.some((address) => equalIpAddress(nextHop, address))) {
       const got = nextHop === undefined ? 'none' : formatIpAddress(nextHop);
       return { accept: false, reason: `next hop is not the peer: ${got}` };
     }
-    return { accept: true, attributes };
+    return { accept: true, attributes: normalised(attributes, memberAddress ?? nextHop) };
+  };
+}
+
+/**
+ * No master is better than another by what it says of itself: ORIGIN, MULTI_EXIT_DISC and LOCAL_PREF are the same for
+ * all, but for the LOCAL_PREF of 0 that asks for less (RFC 8326 section 4). What only it and nobody here knows is not
+ * passed on in its name.
+ */
+function normalised(attributes: PathAttributes, nextHop: IpAddress): PathAttributes {
+  const { localPref } = attributes;
+  return {
+    ...attributes,
+    origin: Origin.Igp,
+    nextHop,
+    linkLocalNextHop: nextHop === attributes.nextHop ? attributes.linkLocalNextHop : undefined,
+    multiExitDisc: undefined,
+    localPref: localPref === undefined || localPref === 0 ? localPref : LOCAL_PREF,
+    atomicAggregate: undefined,
+    aggregator: undefined,
+    unknown: [],
   };
 }
 

@@ -240,7 +240,9 @@ function describe(event: PeerEvent): string {
     case 'attribute-fault':
       return `attribute ${event.attribute}: ${event.reason} (${event.action})`;
     case 'idle-hold':
-      return `left alone for ${event.seconds} s after repeated failures`;
+      return event.seconds === Number.POSITIVE_INFINITY
+        ? 'left alone until it is reset'
+        : `left alone for ${event.seconds} s after repeated failures or too many prefixes`;
     case 'paths-kept':
       return `${event.count} paths kept as stale for ${event.seconds} s`;
     case 'stale-paths-removed':

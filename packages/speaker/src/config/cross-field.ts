@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
-import type { CrossFieldFault } from '@bgp-lb/daemon';
+import { type Community, type CrossFieldFault, formatCommunity } from '@bgp-lb/daemon';
 import { WellKnownCommunity } from '@bgp-lb/protocol';
-import { type Community, formatCommunity } from './community.ts';
 import type { SpeakerConfig } from './speaker-config.ts';
 
 /** How long an API server with `--shutdown-delay-duration=0` serves on after /readyz turned red, with room. Milliseconds. */

@@ -1,6 +1,7 @@
 import {
   asNumber,
   checkAcrossFields,
+  community,
   duration,
   filePath,
   hostPort,
@@ -9,7 +10,6 @@ import {
   port,
 } from '@bgp-lb/daemon';
 import * as z from 'zod';
-import { community } from './community.ts';
 import { crossFieldFaults } from './cross-field.ts';
 import type { SpeakerConfig } from './speaker-config.ts';
 

@@ -1,4 +1,4 @@
-import type { Community } from './community.ts';
+import type { Community } from '@bgp-lb/daemon';
 
 /** A virtual address of the control plane. */
 export interface VipConfig {

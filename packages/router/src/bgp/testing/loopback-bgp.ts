@@ -74,6 +74,9 @@ export const masters: NeighborConfig = {
   ttlSecurityHops: 0,
   holdTime: 9000,
   maxSessions: 4,
+  memberAddress: 'peer',
+  maxPrefixes: 3,
+  maxPrefixesRestart: 'never',
   bfd: false,
   addPath: true,
 };

@@ -1,8 +1,9 @@
-import { FieldError, type TextField, textField } from '@bgp-lb/daemon';
-import type { LargeCommunity } from '@bgp-lb/protocol';
+import { FieldError, type TextField, textField } from './field.ts';
 
-/** A community (RFC 1997) as its 32-bit number, or a large one (RFC 8092). */
-export type Community = number | LargeCommunity;
+/** A community (RFC 1997) as its 32-bit number, or a large one (RFC 8092) by its three. */
+export type Community =
+  | number
+  | { readonly globalAdministrator: number; readonly localData1: number; readonly localData2: number };
 
 const NAMES: Readonly<Record<string, number>> = { 'no-export': 0xffff_ff01, 'no-advertise': 0xffff_ff02 };
 const ALLOWED = `64512:100, 64512:1000:2, ${Object.keys(NAMES).join(' or ')}, in quotes`;

@@ -1,0 +1,63 @@
+import type { Community } from '@bgp-lb/daemon';
+import { type Asn, type PathAttributes, SegmentType } from '@bgp-lb/protocol';
+import type { NeighborConfig } from '../config/router-config.ts';
+
+type UpstreamConfig = NeighborConfig & { readonly role: 'upstream' };
+
+/** What an upstream is to hear of the VIPs beside their reachability. */
+export type ExportPolicy = Pick<UpstreamConfig, 'med' | 'prepend' | 'communities' | 'localPref' | 'degraded'>;
+
+/**
+ * Puts the policy of one upstream on the attributes of a route. Towards our own AS neither the AS_PATH grows nor is a
+ * MULTI_EXIT_DISC compared, and LOCAL_PREF is not sent to another (RFC 4271 section 5.1.5).
+ * @param members how many members of the pool the VIP is forwarded to
+ */
+export function withExportPolicy(
+  attributes: PathAttributes,
+  policy: ExportPolicy,
+  localAsn: Asn,
+  members: number,
+): PathAttributes {
+  const { communities, degraded } = policy;
+  const isInternal = attributes.localPref !== undefined;
+  const less = degraded !== undefined && members < degraded.below ? degraded : undefined;
+  const prepend = isInternal ? 0 : policy.prepend + (less?.prepend ?? 0);
+  return {
+    ...attributes,
+    asPath: prepended(attributes.asPath ?? [], localAsn, prepend),
+    multiExitDisc: less?.med ?? policy.med ?? attributes.multiExitDisc,
+    localPref: isInternal ? (policy.localPref ?? attributes.localPref) : undefined,
+    communities: merged(attributes.communities, communities.filter(isStandard)),
+    largeCommunities: merged(
+      attributes.largeCommunities,
+      communities.flatMap((one) => (isStandard(one) ? [] : [one])),
+    ),
+  };
+}
+
+type AsPath = NonNullable<PathAttributes['asPath']>;
+
+/** RFC 4271 section 5.1.2 (b): a segment of 255 is full, and a set is not prepended to. */
+function prepended(path: AsPath, localAsn: Asn, times: number): AsPath {
+  if (times === 0) {
+    return path;
+  }
+  const copies = Array.from({ length: times }, () => localAsn);
+  const [first, ...others] = path;
+  return first?.type === SegmentType.AsSequence && first.asns.length + times <= 255
+    ? [{ type: SegmentType.AsSequence, asns: [...copies, ...first.asns] }, ...others]
+    : [{ type: SegmentType.AsSequence, asns: copies }, ...path];
+}
+
+function isStandard(one: Community): one is number {
+  return typeof one === 'number';
+}
+
+/** In the order that makes equal sets equal attributes. */
+function merged<T>(there: readonly T[] | undefined, added: readonly T[]): readonly T[] | undefined {
+  if (added.length === 0) {
+    return there;
+  }
+  const all = new Map([...(there ?? []), ...added].map((one) => [JSON.stringify(one), one]));
+  return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, one]) => one);
+}

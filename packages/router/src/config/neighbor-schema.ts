@@ -1,0 +1,207 @@
+import { asNumber, community, duration, filePath, ipAddress, port, prefix } from '@bgp-lb/daemon';
+import * as z from 'zod';
+import type { NeighborConfig } from './router-config.ts';
+
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+const bfd = z.strictObject({
+  transmitInterval: duration({ min: 10, max: 60 * SECOND })
+    .default(300)
+    .describe('Time between our packets; the neighbour may ask for more.'),
+  receiveInterval: duration({ min: 10, max: 60 * SECOND })
+    .default(300)
+    .describe(
+      "Time that is asked of the neighbour between its packets. A silence of so many as the neighbour's multiplier is its death.",
+    ),
+  detectMultiplier: z
+    .int()
+    .min(1)
+    .max(255)
+    .default(3)
+    .describe('How many of our packets may be lost in a row before the neighbour takes us for dead.'),
+  strict: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Nothing is done with the neighbour until BFD is Up; only with `address`. Otherwise one without BFD is taken as it is.',
+    ),
+  multihop: z
+    .boolean()
+    .optional()
+    .describe(
+      'The neighbour is not on link: RFC 5883, port 4784. Default: where `ttlSecurityHops` is more than 1.',
+    ),
+});
+
+const neighborBase = {
+  name: z
+    .string()
+    .regex(/^[0-9A-Za-z][0-9A-Za-z._-]{0,62}$/)
+    .describe('Name in logs, metrics and commands.'),
+  asn: z
+    .union([asNumber(), z.array(asNumber()).min(1).max(64), z.literal('external')])
+    .describe(
+      'The AS number of the neighbour, a list of those that are taken, or `external` for any but ours.',
+    ),
+  passwordFile: filePath()
+    .optional()
+    .describe('File with the TCP-MD5 password (RFC 2385), 1 to 80 octets, not readable by others.'),
+  holdTime: duration({ min: 3 * SECOND, max: 65_535 * SECOND })
+    .default(9 * SECOND)
+    .describe('Hold time that is offered (RFC 4271 section 4.2).'),
+  addPath: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Offer path identifiers (RFC 7911), so that it gets every member and not only the best one. Nothing changes for a neighbour that does not know them.',
+    ),
+};
+
+const masters = z.strictObject({
+  role: z
+    .literal('master')
+    .describe('Kubernetes masters: only the VIPs are imported, with the peer itself as next hop.'),
+  ...neighborBase,
+  range: prefix()
+    .optional()
+    .describe('Whoever connects from this prefix is such a neighbour. This or `address`.'),
+  address: ipAddress().optional().describe('One master. This or `range`.'),
+  ttlSecurityHops: z
+    .int()
+    .min(0)
+    .max(254)
+    .default(1)
+    .describe('How many hops away the master may be (GTSM, RFC 5082). 0 turns it off.'),
+  memberAddress: z
+    .union([z.literal('peer'), ipAddress()])
+    .default('peer')
+    .describe(
+      'Where packets for it go. `peer`: the address of its session, and no other next hop is taken from it. An address, only with `address`: that one, for a session by a management network; the peer and that address are taken as next hop.',
+    ),
+  maxSessions: z.int().min(1).max(1000).default(16).describe('The most sessions of a range at a time.'),
+  maxPrefixes: z
+    .int()
+    .min(1)
+    .max(1_000_000)
+    .default(1000)
+    .describe(
+      'The most prefixes that it may announce, those counted that are refused. More end its session with Cease/Maximum Number of Prefixes Reached (RFC 4486).',
+    ),
+  maxPrefixesRestart: z
+    .union([z.literal('never'), duration({ min: SECOND, max: 24 * 60 * MINUTE })])
+    .prefault('5m')
+    .describe('How long it is left alone after that, less up to a quarter. `never`: until `reset`.'),
+  bfd: z
+    .union([z.literal(false), bfd])
+    .prefault({})
+    .describe(
+      'Bidirectional Forwarding Detection (RFC 5880), with the masters that have it too. `false`: none.',
+    ),
+});
+
+const degraded = z
+  .strictObject({
+    below: z.int().min(1).max(1000).describe('How many members the pool of a VIP should have.'),
+    prepend: z
+      .int()
+      .min(0)
+      .max(16)
+      .default(1)
+      .describe('How often our AS number stands in the AS_PATH then, more than `prepend` says.'),
+    med: z.int().min(0).max(0xffff_ffff).optional().describe('MULTI_EXIT_DISC then. Default: as ever.'),
+  })
+  .describe(
+    'What it is told while the pool has fewer members than it should, so that it prefers another load balancer that has them all, and uses this one when there is none.',
+  );
+
+const upstream = z.strictObject({
+  role: z
+    .literal('upstream')
+    .describe('A router towards the clients: it gets the VIPs, and nothing is imported from it.'),
+  ...neighborBase,
+  address: ipAddress().describe('Address of the upstream router.'),
+  port: port().default(179).describe('TCP port that it listens on.'),
+  passive: z.boolean().default(false).describe('Wait for it to connect.'),
+  ttlSecurityHops: z
+    .int()
+    .min(0)
+    .max(254)
+    .default(0)
+    .describe('How many hops away it may be (GTSM, RFC 5082), where it is set so too. 0 turns it off.'),
+  nextHop: z
+    .enum(['self', 'unchanged'])
+    .default('self')
+    .describe(
+      'The next hop of the VIPs that are advertised. `self`: this host forwards. `unchanged`: each member of the pool, so that the upstream router itself spreads over the masters, which it must reach.',
+    ),
+  med: z
+    .int()
+    .min(0)
+    .max(0xffff_ffff)
+    .optional()
+    .describe('MULTI_EXIT_DISC of the VIPs (RFC 4271 section 5.1.4): less is preferred. Default: none.'),
+  prepend: z
+    .int()
+    .min(0)
+    .max(16)
+    .default(0)
+    .describe('How often our AS number stands in the AS_PATH beside the once that it must.'),
+  communities: z
+    .array(community())
+    .max(32)
+    .default([])
+    .describe('Communities (RFC 1997) and large communities (RFC 8092) that the VIPs carry.'),
+  localPref: z
+    .int()
+    .min(0)
+    .max(0xffff_ffff)
+    .optional()
+    .describe('LOCAL_PREF of the VIPs, for an upstream in our own AS: more is preferred. Default: 100.'),
+  degraded: degraded.optional(),
+  bfd: z
+    .union([z.literal(false), bfd])
+    .default(false)
+    .describe('Bidirectional Forwarding Detection (RFC 5880) with it; `{}` is 300 ms x 3. Default: none.'),
+  gracefulRestart: z
+    .boolean()
+    .optional()
+    .describe(
+      'It is asked to keep the VIPs while this process restarts (RFC 4724). Default: where there is no BFD, which would drop what this keeps.',
+    ),
+});
+
+const internal = z.strictObject({
+  role: z
+    .literal('internal')
+    .describe(
+      'A router of our own AS, another load balancer among them: paths of the VIPs are reflected to it and from it (RFC 4456). It never makes a member.',
+    ),
+  ...neighborBase,
+  address: ipAddress().describe('Address of the router.'),
+  port: port().default(179).describe('TCP port that it listens on.'),
+  passive: z.boolean().default(false).describe('Wait for it to connect.'),
+  client: z
+    .boolean()
+    .default(false)
+    .describe(
+      'A client of this reflector: it gets the paths of other internal routers too. Load balancers that masters have sessions with are none.',
+    ),
+  ttlSecurityHops: z
+    .int()
+    .min(0)
+    .max(254)
+    .default(0)
+    .describe('How many hops away it may be (GTSM, RFC 5082), where it is set so too. 0 turns it off.'),
+  bfd: z
+    .union([z.literal(false), bfd])
+    .default(false)
+    .describe('Bidirectional Forwarding Detection (RFC 5880) with it; `{}` is 300 ms x 3. Default: none.'),
+});
+
+/** Schema of one BGP neighbour. */
+export const neighbor: z.ZodType<NeighborConfig> = z.discriminatedUnion('role', [
+  masters,
+  upstream,
+  internal,
+]);

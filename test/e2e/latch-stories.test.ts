@@ -19,7 +19,7 @@ import { Lab } from '../../scripts/lab/lab.ts';
 import type { MasterHost } from '../../scripts/lab/master-host.ts';
 import { waitUntil } from '../../scripts/lab/wait-until.ts';
 import { addresses, waitForAllActive } from '../kit/cluster.ts';
-import { eventsSince, lastEvent } from '../kit/router-view.ts';
+import { eventsSince, lastEvent, member } from '../kit/router-view.ts';
 
 /** Milliseconds that a state is waited for: a busy machine takes its time. */
 const patience = 100_000;
@@ -165,18 +165,31 @@ describe('the proof of bootstrap', { timeout: 300_000 }, () => {
     expect(addresses(lab.masters).sort()).toEqual(await lab.lb.pool());
   });
 
-  it('follows a rotation of the CA on all masters: the old one, both, the new one', async () => {
-    const since = await lastEvent(lab);
+  it('follows a rotation of the CA on masters and router: the old one, both, the new one', async () => {
     const old = readFileSync(first.caFile, 'utf8');
     const fresh = `${lab.folder}/new-pki`;
     mkdirSync(fresh);
     await createAuthority(fresh);
     const renewed = readFileSync(`${fresh}/ca.crt`, 'utf8');
-    const write = (master: MasterHost, text: string): void => {
-      writeFileSync(`${master.caFile}.next`, text);
-      renameSync(`${master.caFile}.next`, master.caFile);
+    const write = (caFile: string, text: string): void => {
+      writeFileSync(`${caFile}.next`, text);
+      renameSync(`${caFile}.next`, caFile);
     };
-    for (const master of lab.masters) write(master, `${old}${renewed}`);
+    const health = async (): Promise<readonly (string | undefined)[]> =>
+      Promise.all(lab.masters.map(async (master) => (await member(lab, master))?.health));
+    const everyone = (what: string): readonly string[] => lab.masters.map(() => what);
+    /** The router has judged everybody by this file: a certificate of another CA does not pass. */
+    const routerTrusts = async (text: string, outcome: 'passing' | 'failing'): Promise<void> => {
+      write(lab.lb.caFile, text);
+      await expect.poll(health, { timeout: patience }).toEqual(everyone(outcome));
+    };
+    await routerTrusts(renewed, 'failing');
+    await routerTrusts(old, 'passing');
+    await allActive();
+
+    const since = await lastEvent(lab);
+    for (const caFile of [...lab.masters, lab.lb].map((host) => host.caFile))
+      write(caFile, `${old}${renewed}`);
     await Promise.all(lab.masters.map((master) => hasSeenCa(master, 2)));
     expect(await transitionsSince(since)).toEqual([]);
 
@@ -189,9 +202,13 @@ describe('the proof of bootstrap', { timeout: 300_000 }, () => {
       await allActive();
     }
     const beforeNew = await lastEvent(lab);
-    for (const master of lab.masters) write(master, renewed);
+    for (const caFile of [...lab.masters, lab.lb].map((host) => host.caFile)) write(caFile, renewed);
     await Promise.all(lab.masters.map((master) => hasSeenCa(master, 1)));
     expect(await transitionsSince(beforeNew)).toEqual([]);
+    // The old one is not trusted any more by anybody, and the new one by all.
+    await routerTrusts(old, 'failing');
+    await routerTrusts(renewed, 'passing');
+    await allActive();
     expect((await lab.client.request()).ok).toBe(true);
   });
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vipAddress } from '../../scripts/lab/addresses.ts';
 import type { Daemon } from '../../scripts/lab/daemon.ts';
@@ -106,6 +106,7 @@ describe('the commands', () => {
     ['router', 'neighbors 10.0.0.11', ['10.0.0.11', 'Established', '64512']],
     ['router', 'routes', [`${vipAddress}/32`, '10.0.0.11', '10.0.0.12']],
     ['router', 'fib', [`${vipAddress}/32`, '10.0.0.11', 'eth0']],
+    ['router', 'explain', [`${vipAddress}/32`, 'member 10.0.0.12', 'gate kernel']],
     ['router', 'events', ['member-transition', 'neighbor-transition']],
     ['speaker', 'status', [`${vipAddress}/32`, 'advertised', 'Established', 'bootstrap']],
   ])('the %s command %s', (name, command, words) => {
@@ -118,6 +119,75 @@ describe('the commands', () => {
       else expect(() => JSON.parse(stdout)).toThrow(SyntaxError);
       if (format === 'yaml') expect(stdout).toMatch(/^(- )?[a-zA-Z]+:/);
     });
+  });
+
+  describe('doctor of the router', () => {
+    interface Finding {
+      readonly check: string;
+      readonly level: string;
+      readonly place: string;
+      readonly value: string;
+      readonly fix: string;
+    }
+    /** Its exit code, and what is bad: everything else is good. */
+    async function examine(...options: string[]): Promise<{ code: number | null; bad: Finding[] }> {
+      const { code, stdout, stderr } = await lab.lb.router.command(['doctor', '-o', 'json', ...options]);
+      if (stdout === '') throw new Error(stderr);
+      const findings: Finding[] = JSON.parse(stdout);
+      // Whether the machine's clock is kept by NTP is not the lab's business.
+      return { code, bad: findings.filter(({ level, check }) => level !== 'good' && check !== 'time') };
+    }
+
+    it('finds nothing where all is well', async () => {
+      expect((await examine()).bad).toMatchObject([{ check: 'health check', level: 'warning' }]);
+      copyFileSync(`${lab.master(1).pkiFolder}/ca.crt`, lab.lb.caFile);
+      // The router looks at the file again with the next probes.
+      await expect.poll(async () => (await examine()).bad, { timeout: 30_000 }).toEqual([]);
+      expect(await examine()).toEqual({ code: 0, bad: [] });
+    });
+
+    it('names the master that answers ARP for the VIP, and a chain that drops what is forwarded', async () => {
+      const stranger = lab.master(3);
+      await stranger.exec(['ip', 'address', 'add', `${vipAddress}/32`, 'dev', 'lo']);
+      const table =
+        'table inet f { chain c { type filter hook forward priority 10; policy drop; accept; }; }';
+      await lab.lb.exec(['nft', '-f', '-'], { input: table });
+      // So that the load balancer knows whose link-layer address it is.
+      const connect = `require('node:net').connect(1, '${stranger.address}').on('error', () => {})`;
+      await lab.lb.exec([process.execPath, '-e', connect]);
+      const { code, bad } = await examine();
+      expect(code).toBe(1);
+      expect(bad).toMatchObject([
+        {
+          check: 'vip owner',
+          level: 'fault',
+          place: 'eth0',
+          value: expect.stringContaining(`(${stranger.address})`),
+          fix: expect.stringContaining('arp_ignore=1'),
+        },
+        { check: 'firewall', level: 'warning', place: 'inet f c' },
+      ]);
+      await stranger.exec(['ip', 'address', 'del', `${vipAddress}/32`, 'dev', 'lo']);
+      await lab.lb.exec(['nft', 'delete', 'table', 'inet', 'f']);
+    });
+
+    it('writes a bundle that has everything but secrets, once', async () => {
+      const file = `${lab.lb.router.configFile}.bundle`;
+      await examine('--bundle', file);
+      const text = readFileSync(file, 'utf8');
+      expect(Object.keys(JSON.parse(text)).sort()).toEqual(
+        ['config', 'findings', 'host', 'kernel', 'nftChains', 'router', 'writtenAt'].sort(),
+      );
+      expect(text).toContain('passwordFile');
+      expect(text).not.toContain('lab-password');
+      expect((await lab.lb.router.command(['doctor', '--bundle', file])).stderr).toContain('EEXIST');
+    });
+  });
+
+  it('explain of a VIP that does not exist names those that do', async () => {
+    const { code, stderr } = await lab.lb.router.query(['explain', '10.9.9.9']);
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/no VIP 10\.9\.9\.9; there are: 10\.100\.0\.1\/32/);
   });
 
   it('neighbors names those that there are when asked for another', async () => {

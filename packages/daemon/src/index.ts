@@ -42,6 +42,10 @@ export {
 export { ControlServer, type ControlServerOptions } from './control/control-server.ts';
 export { EventLog, type EventLogOptions, type LoggedEvent } from './control/event-log.ts';
 export { UnixSocketError } from './control/unix-socket.ts';
+export { checkClock } from './doctor/check-clock.ts';
+export { chainsThatDrop, type NftChain } from './doctor/check-firewall.ts';
+export { checkOwners, type OwnerQuestion } from './doctor/check-owners.ts';
+export { type Finding, fault, findingsTable, good, warning } from './doctor/finding.ts';
 export { HttpsProbe, type HttpsProbeOptions } from './health/https-probe.ts';
 export {
   failingChecks,

@@ -1,5 +1,6 @@
 /** What Node lacks on Linux: TCP and UDP socket options, scheduling, rtnetlink, sysctl and nftables. */
 export { type AskedLink, addressOwners } from './address-owner.ts';
+export { arpLinks } from './arp-links.ts';
 export { SystemCallError } from './errno.ts';
 export type { AddressKey, AddressSetting, InterfaceAddress } from './interface-address.ts';
 export { AddressFlag } from './interface-address.ts';

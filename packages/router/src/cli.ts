@@ -26,6 +26,8 @@ import {
 import type { RouterConfig } from './config/router-config.ts';
 import { API_VERSION, CONFIG_KIND, routerSchema } from './config/schema.ts';
 import type { DataPlaneStatus } from './dataplane/data-plane.ts';
+import { doctorCommand } from './doctor/doctor-command.ts';
+import { explainCommand } from './explain/explain-command.ts';
 
 const NAME = 'bgp-lb-router';
 const VERSION = '0.1.0';
@@ -132,6 +134,8 @@ const commands: readonly Command[] = [
     tables: fibTables,
   }),
   events,
+  explainCommand,
+  doctorCommand(load),
 ];
 
 /** Runs the command line and resolves to its exit code. @param program what the BFD thread runs */

@@ -1,6 +1,5 @@
-import { type ProbeResult, parseCertificates } from '@bgp-lb/daemon';
+import { type Finding, fault, good, type ProbeResult, parseCertificates, warning } from '@bgp-lb/daemon';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
-import { type Finding, fault, good, warning } from './finding.ts';
 
 /** ca.crt. @param text its content, or why it cannot be read */
 export function checkCa(caFile: string, text: string | Error, now: Date): readonly Finding[] {

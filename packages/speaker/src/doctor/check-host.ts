@@ -1,39 +1,7 @@
-import { addressOwners, type InterfaceAddress, type Link, readSysctl, SystemCallError } from '@bgp-lb/linux';
+import { type Finding, fault, good, type NftChain, warning } from '@bgp-lb/daemon';
+import { type InterfaceAddress, type Link, readSysctl } from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
 import { ADDRESS_PROTOCOL } from '../kernel/vip-addresses.ts';
-import { type Finding, fault, good, warning } from './finding.ts';
-
-/** Milliseconds that an owner of the VIP has to answer. */
-const ANSWER_TIME = 600;
-
-/** Asks each link that speaks ARP or neighbour discovery whether somebody else has the VIP. */
-export function checkOwners(vips: readonly VipConfig[], links: readonly Link[]): readonly Finding[] {
-  return vips.flatMap(({ address }) =>
-    links.map(({ index, name, address: mac }) => {
-      if (mac === undefined) return good('vip owner', name, `${address}: the link has no neighbours`);
-      const check = 'vip owner';
-      try {
-        const owners = addressOwners({ index, address: mac }, address, ANSWER_TIME);
-        return owners.length === 0
-          ? good(check, name, `nobody answers for ${address}`)
-          : fault(
-              check,
-              name,
-              `${address} is answered for by ${owners.join(', ')}`,
-              'if that is not your load balancer, find the host and take the address off it: kube-vip, keepalived, or a master without arp_ignore=1',
-            );
-      } catch (error) {
-        if (!(error instanceof SystemCallError)) throw error;
-        return warning(
-          check,
-          name,
-          error.message,
-          'run doctor on the host as root: asking needs CAP_NET_RAW',
-        );
-      }
-    }),
-  );
-}
 
 /** A VIP of this machine that is not where, or as, the speaker puts it. */
 export function checkAddresses(
@@ -94,20 +62,10 @@ export function checkArp(
   });
 }
 
-/** An input chain of nftables as `nft -j list chains` has it. */
-interface Chain {
-  readonly family: string;
-  readonly table: string;
-  readonly name: string;
-  readonly hook?: string;
-  readonly policy?: string;
-}
-
-/** Chains that drop what nobody accepts: whether they accept ours only their rules tell, and those are named. */
-export function checkFirewall(chains: readonly Chain[], needed: readonly string[]): readonly Finding[] {
-  const dropping = chains.filter(({ hook, policy }) => hook === 'input' && policy === 'drop');
-  if (dropping.length === 0) return [good('firewall', 'nftables', 'no input chain drops by default')];
-  return dropping.map(({ family, table, name }) =>
+/** Input chains that drop what nobody accepts: whether they accept ours only their rules tell, and those are named. */
+export function checkFirewall(chains: readonly NftChain[], needed: readonly string[]): readonly Finding[] {
+  if (chains.length === 0) return [good('firewall', 'nftables', 'no input chain drops by default')];
+  return chains.map(({ family, table, name }) =>
     warning(
       'firewall',
       `${family} ${table} ${name}`,
@@ -115,16 +73,4 @@ export function checkFirewall(chains: readonly Chain[], needed: readonly string[
       `its rules have to accept: ${needed.join('; ')}`,
     ),
   );
-}
-
-/** Whether the clock is kept by NTP: certificates are judged by it. */
-export function checkClock(isSynchronized: boolean, now: Date): Finding {
-  return isSynchronized
-    ? good('time', 'clock', `synchronized, ${now.toISOString()}`)
-    : warning(
-        'time',
-        'clock',
-        `not synchronized by the kernel's word, ${now.toISOString()}`,
-        'start chrony or systemd-timesyncd: certificates are judged by the clock',
-      );
 }

@@ -1,6 +1,6 @@
+import { type Finding, fault, good } from '@bgp-lb/daemon';
 import { openTcpSocket, type TcpSocketOptions } from '@bgp-lb/linux';
 import type { RouterConfig } from '../config/speaker-config.ts';
-import { type Finding, fault, good } from './finding.ts';
 
 /** How an attempt to connect ended: errno name, or `connected`; `plain` when only one without password and GTSM succeeds. */
 export type Attempt = 'connected' | 'plain' | (string & {});

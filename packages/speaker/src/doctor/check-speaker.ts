@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { createConnection } from 'node:net';
+import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import type { SpeakerStatus } from '../status.ts';
-import { type Finding, fault, good, warning } from './finding.ts';
 
 /** Manifests of others that own a VIP of the control plane, by the name that their projects give them. */
 const rivals = ['kube-vip.yaml', 'keepalived.yaml', 'haproxy.yaml'] as const;

@@ -1,6 +1,5 @@
-import type { Command } from '@bgp-lb/daemon';
+import { type Command, findingsTable } from '@bgp-lb/daemon';
 import { loadSpeakerConfig } from '../config/load-speaker-config.ts';
-import { findingsTable } from './finding.ts';
 
 /** `doctor`: everything that the speaker depends on; exit code 1 when something is at fault. */
 export const doctorCommand: Command = {

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
+import { chainsThatDrop, type Finding } from '@bgp-lb/daemon';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SpeakerLab, VIP } from '../testing/speaker-lab.ts';
 import { checkShutdownDelay } from './check-api-server.ts';
 import { checkFirewall } from './check-host.ts';
 import { judgeRouter } from './check-router.ts';
-import type { Finding } from './finding.ts';
 
 const TIMEOUT = 300_000;
 const router = { address: '10.0.0.10', port: 179, asn: 1, holdTime: 9_000, ttlSecurityHops: 1 };
@@ -35,10 +35,17 @@ describe('doctor by its judgements', () => {
 
   it('names chains that drop by default, and what they have to accept', () => {
     const chain = { family: 'inet', table: 'filter', name: 'input', hook: 'input', policy: 'drop' };
-    expect(checkFirewall([chain], ['TCP 6443 from clients'])).toMatchObject([
+    expect(checkFirewall(chainsThatDrop([chain], 'input'), ['TCP 6443 from clients'])).toMatchObject([
       { level: 'warning', place: 'inet filter input', fix: expect.stringContaining('TCP 6443') },
     ]);
-    expect(checkFirewall([{ ...chain, policy: 'accept' }], [])).toMatchObject([{ level: 'good' }]);
+    const accepting = chainsThatDrop(
+      [
+        { ...chain, policy: 'accept' },
+        { ...chain, hook: 'forward' },
+      ],
+      'input',
+    );
+    expect(checkFirewall(accepting, [])).toMatchObject([{ level: 'good' }]);
   });
 });
 
@@ -53,7 +60,7 @@ describe('doctor on a host', { timeout: TIMEOUT }, () => {
 
   /** Runs the command; its findings of one check, and its exit code. */
   function doctor(): { code: number | null; of: (check: string) => Finding[] } {
-    const main = new URL('../main.ts', import.meta.url).pathname;
+    const main = new URL('../../../../dist/bgp-lb-speaker.mjs', import.meta.url).pathname;
     const command = [process.execPath, main, 'doctor', '-o', 'json', '--config', lab.path('speaker.yaml')];
     const { status, stdout, stderr } = spawnSync('ip', ['netns', 'exec', lab.master.name, ...command], {
       encoding: 'utf8',

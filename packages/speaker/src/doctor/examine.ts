@@ -1,16 +1,35 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { ControlClientError, controlRequest, HttpsProbe, readSecret } from '@bgp-lb/daemon';
-import { isClockSynchronized, Nftables, NftablesError, RouteSocket } from '@bgp-lb/linux';
+import {
+  ControlClientError,
+  chainsThatDrop,
+  checkClock,
+  checkOwners,
+  controlRequest,
+  type Finding,
+  fault,
+  good,
+  HttpsProbe,
+  readSecret,
+  warning,
+} from '@bgp-lb/daemon';
+import {
+  addressOwners,
+  arpLinks,
+  isClockSynchronized,
+  Nftables,
+  NftablesError,
+  RouteSocket,
+} from '@bgp-lb/linux';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { hostFacts, sourceTowards } from '../host-facts.ts';
-import { arpLinks } from '../kernel/host-links.ts';
 import type { SpeakerStatus } from '../status.ts';
 import { checkApiServer, checkCa, checkShutdownDelay } from './check-api-server.ts';
-import { checkAddresses, checkArp, checkClock, checkFirewall, checkOwners } from './check-host.ts';
+import { checkAddresses, checkArp, checkFirewall } from './check-host.ts';
 import { connectRouter, judgeRouter } from './check-router.ts';
 import { checkSpeaker } from './check-speaker.ts';
-import { type Finding, fault, good, warning } from './finding.ts';
 
+/** Milliseconds that an owner of the VIP has to answer. */
+const ANSWER_TIME = 600;
 /** More than the speaker gives a probe: whether it is slow is a question for `explain`. Milliseconds. */
 const PROBE_TIME = 5_000;
 
@@ -41,7 +60,12 @@ function checkKernel({ vips }: SpeakerConfig, routes: RouteSocket): readonly Fin
   const speaking = arpLinks(links, addresses).filter(({ isUp }) => isUp);
   return [
     ...checkAddresses(vips, links, addresses),
-    ...checkOwners(vips, speaking),
+    ...checkOwners({
+      addresses: vips.map(({ address }) => address),
+      links: speaking,
+      ask: (link, address) => addressOwners(link, address, ANSWER_TIME),
+      fix: 'if that is not your load balancer, find the host and take the address off it: kube-vip, keepalived, or a master without arp_ignore=1',
+    }),
     ...checkArp(speaking, (index) => routes.linkIpv4Conf(index)),
   ];
 }
@@ -55,17 +79,7 @@ async function firewall({ vips, routers }: SpeakerConfig): Promise<readonly Find
   ];
   try {
     const chains = await new Nftables().chains();
-    const text = (value: unknown): string => (typeof value === 'string' ? value : '');
-    return checkFirewall(
-      chains.map((chain) => ({
-        family: text(chain['family']),
-        table: text(chain['table']),
-        name: text(chain['name']),
-        hook: text(chain['hook']),
-        policy: text(chain['policy']),
-      })),
-      needed,
-    );
+    return checkFirewall(chainsThatDrop(chains, 'input'), needed);
   } catch (error) {
     if (!(error instanceof NftablesError)) throw error;
     return [fault('firewall', 'nft', error.message, 'the speaker cannot work without nft')];

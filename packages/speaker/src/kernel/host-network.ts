@@ -1,6 +1,6 @@
-import type { NftCommand, NftFamily, RouteSocket } from '@bgp-lb/linux';
+import { arpLinks, type NftCommand, type NftFamily, type RouteSocket } from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
-import { arpLinks, uplinks } from './host-links.ts';
+import { uplinks } from './host-links.ts';
 import {
   fingerprint,
   mappingLeaseCommands,

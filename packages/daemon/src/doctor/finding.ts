@@ -1,4 +1,4 @@
-import type { Table } from '@bgp-lb/daemon';
+import type { Table } from '../output/table.ts';
 
 /** What one look at this machine gave. */
 export interface Finding {

@@ -1,0 +1,105 @@
+import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
+import type { NeighborStatus } from '../api/neighbor-status.ts';
+import type { RouterStatus } from '../api/router-status.ts';
+
+/** What a running router says of itself and its members, as findings. Pure. */
+export function checkStatus(status: RouterStatus): readonly Finding[] {
+  return [
+    ...status.vips.flatMap(({ vip, ready, members }) => [
+      ready
+        ? good('vip', vip, 'forwarded to a member')
+        : fault('vip', vip, 'forwarded to nobody', `bgp-lb-router explain ${vip} says what is missing`),
+      ...members.map((member) => checkMember(vip, member)),
+    ]),
+    status.healthCheck.verified
+      ? good('health check', 'healthCheck.caFile', status.healthCheck.detail)
+      : warning(
+          'health check',
+          'healthCheck.caFile',
+          status.healthCheck.detail,
+          'put the cluster CA there: without it any TLS server counts as an API server',
+        ),
+    ...status.dataplane.problems.map((problem) =>
+      fault('kernel', status.dataplane.kind, problem, 'what it names has to change on this host'),
+    ),
+    ...checkBfd(status.bfd),
+  ];
+}
+
+/** The TLS request through each member is made by the router itself, again and again: its last word counts. */
+function checkMember(vip: string, member: RouterStatus['vips'][number]['members'][number]): Finding {
+  const place = `${vip} by ${member.nextHop}`;
+  const { state, health, reason } = member;
+  if (state === 'active' && health === 'passing') {
+    return good('member', place, 'answers /readyz over TLS through the VIP');
+  }
+  const value = reason === '' ? `${state}, health ${health}` : `${state}, health ${health}: ${reason}`;
+  const fix = 'bgp-lb-speaker explain on that master; a firewall there, arp_ignore, or its API server';
+  return member.inPool ? warning('member', place, value, fix) : fault('member', place, value, fix);
+}
+
+function checkBfd({ scheduling, problems }: RouterStatus['bfd']): readonly Finding[] {
+  const check = 'bfd';
+  return [
+    ...problems.map((problem) =>
+      fault(
+        check,
+        'sockets',
+        problem,
+        'free the UDP port, or give the daemon CAP_NET_RAW and CAP_NET_BIND_SERVICE',
+      ),
+    ),
+    ...(scheduling === null || scheduling.startsWith('SCHED_FIFO')
+      ? []
+      : [
+          warning(
+            check,
+            'thread',
+            scheduling,
+            'give the daemon CAP_SYS_NICE: a busy host may otherwise take neighbors for dead',
+          ),
+        ]),
+  ];
+}
+
+/** Neighbours whose session is not there, and why it ended. Pure. */
+export function checkNeighbors(
+  neighbors: readonly Pick<NeighborStatus, 'name' | 'address' | 'state' | 'lastDown'>[],
+): readonly Finding[] {
+  return neighbors.map(({ name, address, state, lastDown }) =>
+    state === 'Established'
+      ? good('neighbor', name, `BGP session with ${address} Established`)
+      : fault(
+          'neighbor',
+          name,
+          `BGP session with ${address} ${state}: ${lastDown?.text ?? 'never established'}`,
+          'compare AS, password, address and TTL security on both sides; a firewall may drop TCP 179',
+        ),
+  );
+}
+
+/** A wrong password is silence on the wire; the kernel counts what it drops for it. Pure. */
+export function checkSignatures(md5: RouterStatus['md5']): readonly Finding[] {
+  if (md5 === null) return [];
+  const check = 'tcp-md5';
+  const place = '/proc/net/netstat';
+  const counts = [
+    [
+      md5.failure,
+      'with a wrong signature',
+      'a neighbor has another password: compare passwordFile on both sides',
+    ],
+    [md5.notFound, 'without a signature', 'a neighbor has no password: set the same on both sides'],
+    [
+      md5.unexpected,
+      'with a signature that nobody asked for',
+      'a neighbor has a password that this router has not',
+    ],
+  ] as const;
+  const found = counts.filter(([count]) => count > 0);
+  return found.length === 0
+    ? [good(check, place, 'no segment was dropped for its signature since boot')]
+    : found.map(([count, what, fix]) =>
+        warning(check, place, `${count} segments dropped ${what} since boot`, fix),
+      );
+}

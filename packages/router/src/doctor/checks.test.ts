@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import type { RouterStatus } from '../api/router-status.ts';
+import { checkForwarding, checkMtu, checkSysctls } from './check-host.ts';
+import { checkNeighbors, checkSignatures, checkStatus } from './check-status.ts';
+
+const member = {
+  name: 'm1',
+  nextHop: '10.0.0.11',
+  state: 'active',
+  inPool: true,
+  weight: 256,
+  session: 'Established',
+  bfd: 'Up',
+  health: 'passing',
+  reason: '',
+  sinceMs: 1,
+  recentExits: 0,
+  heldBackForMs: null,
+} as const;
+const status: RouterStatus = {
+  routerId: '10.0.0.10',
+  asn: 64512,
+  vips: [
+    {
+      vip: '10.100.0.1/32',
+      endpoint: '10.100.0.1:443',
+      ready: true,
+      status: '',
+      advertised: true,
+      members: [member],
+    },
+  ],
+  healthCheck: { verified: true, detail: 'checked' },
+  bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },
+  dataplane: { kind: 'kernel', problems: [] },
+  md5: { notFound: 0, unexpected: 0, failure: 0 },
+  version: '0',
+  uptimeMs: 1,
+};
+const levels = (findings: readonly { readonly level: string }[]): string[] =>
+  findings.map(({ level }) => level);
+
+describe('doctor of the router', () => {
+  it('finds nothing in the status of a router that is well', () => {
+    expect(new Set(levels(checkStatus(status)))).toEqual(new Set(['good']));
+  });
+
+  it.each<[string, Partial<RouterStatus>, string]>([
+    ['a VIP without members', { vips: status.vips.map((vip) => ({ ...vip, ready: false })) }, 'fault'],
+    [
+      'a member that is out',
+      {
+        vips: status.vips.map((vip) => ({
+          ...vip,
+          members: [{ ...member, state: 'out', inPool: false, reason: 'probes time out' }],
+        })),
+      },
+      'fault',
+    ],
+    [
+      'a member that drains',
+      { vips: status.vips.map((vip) => ({ ...vip, members: [{ ...member, state: 'draining' }] })) },
+      'warning',
+    ],
+    ['health that is not verified', { healthCheck: { verified: false, detail: 'no CA' } }, 'warning'],
+    ['a kernel that is not as it should be', { dataplane: { kind: 'kernel', problems: ['x'] } }, 'fault'],
+    ['BFD without a socket', { bfd: { scheduling: 'SCHED_FIFO 10', problems: ['x'] } }, 'fault'],
+    ['BFD that others keep waiting', { bfd: { scheduling: 'nice -15 (EPERM)', problems: [] } }, 'warning'],
+  ])('tells of %s, with what to do', (_what, changes, level) => {
+    const bad = checkStatus({ ...status, ...changes }).filter((finding) => finding.level !== 'good');
+    expect(levels(bad)).toEqual([level]);
+    expect(bad[0]?.fix).not.toBe('');
+  });
+
+  it('tells why a session is not there', () => {
+    const lastDown = { kind: 'tcp-closed', text: 'refused', agoMs: 1 } as never;
+    expect(checkNeighbors([{ name: 'tor', address: '10.1.1.1', state: 'Active', lastDown }])).toMatchObject([
+      { level: 'fault', place: 'tor', value: 'BGP session with 10.1.1.1 Active: refused' },
+    ]);
+  });
+
+  it('counts what the kernel dropped for its TCP-MD5 signature', () => {
+    expect(checkSignatures({ failure: 3, notFound: 1, unexpected: 0 })).toMatchObject([
+      { level: 'warning', value: '3 segments dropped with a wrong signature since boot' },
+      { level: 'warning', value: '1 segments dropped without a signature since boot' },
+    ]);
+    expect(levels(checkSignatures({ failure: 0, notFound: 0, unexpected: 0 }))).toEqual(['good']);
+    expect(checkSignatures(null)).toEqual([]);
+  });
+
+  it('names forward chains that drop by default, and rules that nft does not show', () => {
+    const chain = { family: 'ip', table: 'filter', name: 'FORWARD', hook: 'forward', policy: 'drop' };
+    const vips = [{ address: '10.100.0.1', port: 443 }];
+    expect(checkForwarding([chain], vips, true)).toMatchObject([
+      { level: 'warning', place: 'ip filter FORWARD', fix: expect.stringContaining('10.100.0.1 port 443') },
+      { level: 'warning', place: 'iptables-legacy filter' },
+    ]);
+    expect(levels(checkForwarding([], vips, false))).toEqual(['good']);
+  });
+
+  it('makes a missing setting only when it is asked to', () => {
+    const values = new Map([['net.ipv4.ip_forward', '0']]);
+    const access = {
+      read: (name: string) => values.get(name) ?? '',
+      write: (name: string, value: string) => void values.set(name, value),
+    };
+    const settings = [{ name: 'net.ipv4.ip_forward', value: '1', acceptable: [], why: 'forwarding' }];
+    expect(checkSysctls(settings, access, false)).toMatchObject([
+      {
+        level: 'fault',
+        place: 'net.ipv4.ip_forward',
+        fix: expect.stringContaining('sysctl -w net.ipv4.ip_forward=1'),
+      },
+    ]);
+    expect(values.get('net.ipv4.ip_forward')).toBe('0');
+    expect(checkSysctls(settings, access, true)).toMatchObject([
+      { level: 'good', value: expect.stringMatching(/^fixed/) },
+    ]);
+    expect(values.get('net.ipv4.ip_forward')).toBe('1');
+    expect(checkSysctls(settings, access, false)).toMatchObject([
+      { level: 'good', value: '1 settings are as wanted' },
+    ]);
+  });
+
+  it('tells of links that bring more than those towards the masters take', () => {
+    const links = [
+      { name: 'in', mtu: 9000 },
+      { name: 'out', mtu: 1500 },
+    ];
+    expect(checkMtu(links, ['out'])).toMatchObject([
+      { level: 'warning', place: 'out 1500', value: 'smaller than in 9000' },
+    ]);
+    expect(levels(checkMtu(links, ['in']))).toEqual(['good']);
+    expect(checkMtu(links, [])).toEqual([]);
+  });
+});

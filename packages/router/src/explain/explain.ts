@@ -1,0 +1,172 @@
+import { formatDuration, type Table } from '@bgp-lb/daemon';
+import type { NeighborStatus } from '../api/neighbor-status.ts';
+import type { RouterStatus, VipStatus } from '../api/router-status.ts';
+
+/** The part of a neighbour's status that is explained. */
+export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role' | 'state' | 'sinceMs'> & {
+  readonly lastDown?: { readonly text: string } | null | undefined;
+};
+
+/** The part of the status that is explained. */
+export type ExplainedStatus = Pick<RouterStatus, 'vips' | 'healthCheck' | 'bfd' | 'dataplane'>;
+
+/** One thing between the clients of a VIP and an API server. */
+interface Reason {
+  /** `member 10.0.0.11`, `upstream tor`. */
+  readonly what: string;
+  readonly pass: boolean;
+  /** Milliseconds that it has been so; `null` when that is not known. */
+  readonly sinceMs: number | null;
+  readonly reason: string;
+  /** What changes it; empty for what is good. */
+  readonly next: string;
+}
+
+/** Why a VIP is as it is on this load balancer. */
+export interface Explanation {
+  readonly vip: string;
+  readonly endpoint: string;
+  readonly ready: boolean;
+  readonly status: string;
+  readonly reasons: readonly Reason[];
+}
+
+/** Puts the status into sentences for each VIP, the things that keep clients away first. Pure. */
+export function explain(
+  { vips, healthCheck, bfd, dataplane }: ExplainedStatus,
+  neighbors: readonly ExplainedNeighbor[],
+): readonly Explanation[] {
+  const host: Reason[] = [
+    reason(
+      'health check',
+      healthCheck.verified,
+      healthCheck.detail,
+      'put the cluster CA at healthCheck.caFile',
+    ),
+    ...dataplane.problems.map((text) => reason('kernel', false, text, '`bgp-lb-router doctor` looks closer')),
+    ...bfd.problems.map((text) => reason('BFD', false, text, 'see the log of the router')),
+  ];
+  return vips.map((vip) => {
+    const reasons = [
+      gatePool(vip),
+      gateForwarding(vip),
+      ...neighbors.filter(({ role }) => role === 'upstream').map((upstream) => upstreamReason(upstream, vip)),
+      ...vip.members.map((member) => memberReason(member)),
+      ...absentMasters(vip, neighbors),
+      ...host,
+    ];
+    return {
+      vip: vip.vip,
+      endpoint: vip.endpoint,
+      ready: vip.ready,
+      status: vip.status,
+      reasons: [...reasons.filter(({ pass }) => !pass), ...reasons.filter(({ pass }) => pass)],
+    };
+  });
+}
+
+function reason(
+  what: string,
+  pass: boolean,
+  text: string,
+  next: string,
+  sinceMs: number | null = null,
+): Reason {
+  return { what, pass, sinceMs, reason: text, next: pass ? '' : next };
+}
+
+function gatePool({ members }: VipStatus): Reason {
+  const inPool = members.filter((member) => member.inPool);
+  const sinceMs = inPool.length === 0 ? null : Math.max(...inPool.map((member) => member.sinceMs));
+  if (inPool.length > 0) return reason('gate pool', true, `${inPool.length} in the pool`, '', sinceMs);
+  return members.length === 0
+    ? reason(
+        'gate pool',
+        false,
+        'no master has announced it',
+        'a speaker announces it when kubeadm has succeeded',
+      )
+    : reason('gate pool', false, 'no member is in the pool', 'see the members');
+}
+
+function gateForwarding({ ready, members }: VipStatus): Reason {
+  const wanted = members.some(({ inPool }) => inPool);
+  const text = ready
+    ? 'the kernel forwards it'
+    : wanted
+      ? 'the kernel does not forward it'
+      : 'nobody to forward it to';
+  return reason(
+    'gate kernel',
+    ready,
+    text,
+    '`bgp-lb-router fib` shows each next hop, and why it is not used',
+  );
+}
+
+function upstreamReason({ name, state, sinceMs, lastDown }: ExplainedNeighbor, { ready }: VipStatus): Reason {
+  const what = `upstream ${name}`;
+  if (state !== 'Established') {
+    const last = lastDown?.text ?? 'never established';
+    return reason(
+      what,
+      false,
+      `BGP session ${state}: ${last}`,
+      '`bgp-lb-router doctor` looks closer',
+      sinceMs,
+    );
+  }
+  return ready
+    ? reason(what, true, 'BGP session Established, the VIP is advertised', '', sinceMs)
+    : reason(what, false, 'the VIP is not advertised', 'it is when somebody is there to serve it');
+}
+
+/** What brings a member back, by its state. */
+const hints: Readonly<Record<VipStatus['members'][number]['state'], string>> = {
+  active: '',
+  'last-resort': 'its /readyz is red: `bgp-lb-speaker explain` on that master',
+  draining: 'it is drained: `bgp-lb-speaker undrain` on that master, or the restart of its API server',
+  stale: 'its speaker has to come back: see the static pod on that master',
+  out: '`bgp-lb-speaker explain` on that master, and the health check from here: the reason',
+};
+
+function memberReason(member: VipStatus['members'][number]): Reason {
+  const isGood = member.inPool && member.state === 'active';
+  const bfd = member.bfd === 'off' ? '' : `, BFD ${member.bfd}`;
+  const facts = `${member.state}, weight ${member.weight}, session ${member.session}${bfd}, health ${member.health}`;
+  const text = member.reason === '' ? facts : `${facts}: ${member.reason}`;
+  return reason(`member ${member.name}`, isGood, text, hints[member.state], member.sinceMs);
+}
+
+/** Masters whose speaker is there and has not announced the VIP: a bootstrap that goes on, or one that failed. */
+function absentMasters({ members }: VipStatus, neighbors: readonly ExplainedNeighbor[]): Reason[] {
+  const known = new Set(members.map(({ nextHop }) => nextHop));
+  return neighbors
+    .filter(({ role, address, state }) => role === 'master' && state === 'Established' && !known.has(address))
+    .map(({ address, sinceMs }) =>
+      reason(
+        `master ${address}`,
+        false,
+        'its speaker is here and announces nothing',
+        '`bgp-lb-speaker explain` on that master says what it waits for',
+        sinceMs,
+      ),
+    );
+}
+
+/** The explanation for people. */
+export function explanationTables(explanations: readonly Explanation[]): readonly Table[] {
+  return explanations.flatMap(({ vip, endpoint, ready, status, reasons }) => [
+    { columns: ['VIP', 'ENDPOINT', 'READY', 'STATUS'], rows: [[vip, endpoint, ready, status]] },
+    {
+      columns: ['DEPENDS ON', 'GOOD', 'FOR', 'BECAUSE', 'WHAT CHANGES IT'],
+      rows: reasons.map(({ what, pass, sinceMs, reason: text, next }) => [
+        what,
+        pass,
+        sinceMs === null ? undefined : formatDuration(Math.max(1, Math.round(sinceMs / 1000)) * 1000),
+        text,
+        next,
+      ]),
+    },
+  ]);
+}

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   acquireInstanceLock,
@@ -9,7 +9,7 @@ import {
   type RunningDaemon,
   readSecret,
 } from '@bgp-lb/daemon';
-import { linuxSockets, RouteSocket } from '@bgp-lb/linux';
+import { linuxSockets } from '@bgp-lb/linux';
 import {
   asn,
   formatIpAddress,
@@ -23,25 +23,25 @@ import { type ControlSources, controlRoutes, readiness } from './api/control-rou
 import { NeighborBfd } from './bfd/neighbor-bfd.ts';
 import { StallWatch } from './bfd/stall-watch.ts';
 import { BgpNeighbors } from './bgp/bgp-neighbors.ts';
-import { canonicalText, hostPrefix, localAddressOf } from './bgp/neighbor-options.ts';
+import { identityHost } from './bgp/identity-host.ts';
+import { canonicalText, localAddressOf } from './bgp/neighbor-options.ts';
 import { chooseRouterId } from './bgp/router-identity.ts';
 import { UpstreamAdvertiser } from './bgp/upstream-advertiser.ts';
 import { configWarnings } from './config/cross-field.ts';
 import type { RouterConfig } from './config/router-config.ts';
+import { endpointOf } from './config/vip-endpoint.ts';
 import type { DataPlane } from './dataplane/data-plane.ts';
-import { KernelDataPlane } from './dataplane/kernel/kernel-data-plane.ts';
-import { linuxKernelHost } from './dataplane/kernel/kernel-host.ts';
+import { makeDataPlane } from './dataplane/make-data-plane.ts';
 import { CaFile } from './health/ca-file.ts';
 import { DOUBTED_CONNECT, HealthChecker, probeThrough } from './health/health-checker.ts';
 import { BgpMembership } from './membership/bgp-membership.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
+import { makePools } from './pool/make-pools.ts';
 import type { WeightedNextHop } from './pool/member-view.ts';
-import { Pool } from './pool/pool.ts';
+import type { Pool } from './pool/pool.ts';
 import { PoolController } from './pool/pool-controller.ts';
 
-/** Everything in the kernel is looked at this often, whatever the kernel says (ms). */
-const REPAIR_INTERVAL = 30_000;
 /** The newest events that are kept. */
 const EVENTS_KEPT = 1000;
 
@@ -318,80 +318,11 @@ class Router {
   }
 }
 
-function makePools({ vips, healthCheck, pool, neighbors }: RouterConfig): Map<string, Pool> {
-  const masters = neighbors.filter((one) => one.role === 'master');
-  // Whoever is in a range is not known beforehand: then there is no saying that all are there.
-  const isClosed = masters.every(({ address }) => address !== undefined);
-  return new Map(
-    vips.map(({ address }) => {
-      const expected = masters.flatMap(({ address: session, memberAddress }) =>
-        session === undefined ? [] : [memberAddress === 'peer' ? session : memberAddress],
-      );
-      const settings = {
-        ...pool,
-        rise: healthCheck.rise,
-        fall: healthCheck.fall,
-        expected: isClosed ? expected.filter((one) => one.includes(':') === address.includes(':')) : [],
-      };
-      return [hostPrefix(address), new Pool(hostPrefix(address), settings)];
-    }),
-  );
-}
-
-function makeDataPlane(
-  { vips, dataplane, manageSysctls }: RouterConfig,
-  onError: (error: Error) => void,
-): DataPlane {
-  return new KernelDataPlane(
-    {
-      ...dataplane,
-      vips: vips.map(({ address, port }) => ({ prefix: hostPrefix(address), address, port })),
-      manageSysctls,
-      repairInterval: REPAIR_INTERVAL,
-    },
-    linuxKernelHost(systemClock, onError),
-  );
-}
-
 function isForwarding(adopted: ReadonlyMap<string, readonly WeightedNextHop[]>): boolean {
   return [...adopted.values()].some((members) => members.length > 0);
-}
-
-function endpointOf({ vips }: RouterConfig, vip: string): { address: string; port: number } {
-  const found = vips.find(({ address }) => hostPrefix(address) === vip);
-  if (found === undefined) {
-    throw new RangeError(`VIP ${vip}: not configured`);
-  }
-  return { address: found.address, port: found.port };
 }
 
 function named(bgp: BgpNeighbors, peer: Peer): NamedNeighbor {
   const neighbor = bgp.neighborOf(peer);
   return { peer: peer.name, neighbor: neighbor?.name ?? peer.name, role: neighbor?.role ?? 'unknown' };
-}
-
-function identityHost(): {
-  sourceTowards(address: string): string | undefined;
-  machineId(): string | undefined;
-} {
-  return {
-    sourceTowards(address) {
-      const socket = new RouteSocket();
-      try {
-        return socket.routeTo(address).source;
-      } catch {
-        // No route there: the next neighbour may have one.
-        return undefined;
-      } finally {
-        socket.close();
-      }
-    },
-    machineId() {
-      try {
-        return readFileSync('/etc/machine-id', 'utf8').trim() || undefined;
-      } catch {
-        return undefined;
-      }
-    },
-  };
 }

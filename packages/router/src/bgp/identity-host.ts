@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs';
+import { RouteSocket } from '@bgp-lb/linux';
+
+/** What a router id is chosen by on this host. */
+export function identityHost(): {
+  sourceTowards(address: string): string | undefined;
+  machineId(): string | undefined;
+} {
+  return {
+    sourceTowards(address) {
+      const socket = new RouteSocket();
+      try {
+        return socket.routeTo(address).source;
+      } catch {
+        // No route there: the next neighbour may have one.
+        return undefined;
+      } finally {
+        socket.close();
+      }
+    },
+    machineId() {
+      try {
+        return readFileSync('/etc/machine-id', 'utf8').trim() || undefined;
+      } catch {
+        return undefined;
+      }
+    },
+  };
+}

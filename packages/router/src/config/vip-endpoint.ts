@@ -1,0 +1,11 @@
+import { hostPrefix } from '../bgp/neighbor-options.ts';
+import type { RouterConfig } from './router-config.ts';
+
+/** Where clients of a VIP connect to. @throws RangeError for a VIP that is not configured */
+export function endpointOf({ vips }: RouterConfig, vip: string): { address: string; port: number } {
+  const found = vips.find(({ address }) => hostPrefix(address) === vip);
+  if (found === undefined) {
+    throw new RangeError(`VIP ${vip}: not configured`);
+  }
+  return { address: found.address, port: found.port };
+}

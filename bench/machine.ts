@@ -21,6 +21,17 @@ export interface Machine {
   readonly niceness: number;
 }
 
+/** What a report ran on and how often, in one line. */
+export function machineLine(report: {
+  readonly machine: Machine;
+  readonly rounds: number;
+  readonly tookMs: number;
+}): string {
+  const { machine, rounds, tookMs } = report;
+  const { kernel, cpu, cores, memoryGiB, node, commit: measured, frr, bird, loadBefore, niceness } = machine;
+  return `Kernel ${kernel}, ${cores} cores (${cpu}), ${memoryGiB} GiB, Node.js ${node}, FRR ${frr}, BIRD ${bird}, commit ${measured}, load ${loadBefore.join(' ')} before, nice ${niceness}, ${rounds} rounds, ${Math.round(tookMs / 1000)} s`;
+}
+
 /** Looks at this machine. Call it before the run. */
 export async function describeMachine(niceness: number): Promise<Machine> {
   const [first] = cpus();

@@ -1,13 +1,5 @@
 /**
- * Figures of bgp-lb beside FRR and BIRD, on this machine. `npm run bench -- lb`: the load balancer's job.
- * `npm run bench -- death`: how soon a dead master is out of the kernel. `npm run bench -- ingest`: how fast a large table is
- * taken in, and GoBGP and OpenBGPD beside. `npm run bench -- speaker`: how soon what happens to a master is in the kernel of the
- * load balancer.
- *
- *   --json      print one JSON object in place of the tables
- *   --deaths N  death: how many of each kind, with each daemon; default 10, which takes about ten minutes
- *   --prefixes N  ingest: one table of so many, in place of 100,000 and 1,000,000
- *   --rounds N  speaker: how often each event happens, default 10; lb and ingest: how often each daemon is measured; default 3, which takes ten to eleven minutes on a busy machine of two cores
+ * Figures of bgp-lb beside FRR and BIRD, on this machine; `npm run bench -- NAME`, or without a name for this text.
  */
 import { setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -18,74 +10,116 @@ import { measureIngest } from './ingest/measure-ingest.ts';
 import { describe } from './lb/describe.ts';
 import { figures } from './lb/figures.ts';
 import { measureLb } from './lb/measure-lb.ts';
+import { describeReflect } from './reflect/describe-reflect.ts';
+import { measureReflect } from './reflect/measure-reflect.ts';
+import { describeSessions } from './sessions/describe-sessions.ts';
+import { measureSessions, mostSessions } from './sessions/measure-sessions.ts';
 import { describeSpeaker } from './speaker/describe-speaker.ts';
 import { measureSpeaker } from './speaker/measure-speaker.ts';
 
 /** Other work on the machine shows less in the figures; what is started here has it too, all daemons alike. */
 const niceness = -10;
-const usage =
-  'usage: npm run bench -- lb [--json] [--rounds N] | death [--json] [--deaths N] | ingest [--json] [--rounds N] [--prefixes N] | speaker [--json] [--rounds N]';
+const usage = `usage: npm run bench -- NAME [--json] [--rounds N] [--deaths N] [--prefixes N] [--sessions N]
 
+  lb        the load balancer's job, beside FRR and BIRD
+  death     how soon a dead master is out of the kernel; --deaths of each kind with each daemon (10)
+  speaker   how soon what happens to a master is in the load balancer's kernel; --rounds: how often (10)
+  ingest    how fast a table is taken in, beside FRR, BIRD, GoBGP and OpenBGPD; --prefixes (100000, then 1000000)
+  reflect   how fast a table is reflected to nine clients, beside the same; --prefixes (100000)
+  sessions  how soon sessions of dynamic neighbours are there and what they cost, beside the same; --sessions (1000)
+
+  --json    one JSON object in place of the tables
+  --rounds  how often each daemon is measured (3)`;
+
+/** What the command line says; a number that is not given is undefined. */
 interface Arguments {
-  readonly bench: 'lb' | 'death' | 'ingest' | 'speaker';
+  readonly bench: string;
   readonly isJson: boolean;
-  readonly rounds: number;
-  readonly deaths: number;
-  readonly sizes: readonly number[];
+  readonly rounds: number | undefined;
+  readonly deaths: number | undefined;
+  readonly prefixes: number | undefined;
+  readonly sessions: number | undefined;
 }
+
+/** A benchmark: its report, and the report as people read it. */
+type Bench = (
+  given: Arguments,
+  progress: (line: string) => void,
+) => Promise<{ readonly report: object; readonly text: string }>;
+
+const benches: Readonly<Record<string, Bench>> = {
+  async lb({ rounds = 3 }, progress) {
+    const report = await measureLb({ rounds, niceness, progress });
+    return { report: { ...report, figures: figures(report) }, text: describe(report) };
+  },
+  async death({ deaths = 10 }, progress) {
+    const report = await measureDeath({ deaths, niceness, progress });
+    return { report, text: describeDeath(report) };
+  },
+  async speaker({ rounds = 10 }, progress) {
+    const report = await measureSpeaker({ rounds, niceness, progress });
+    return { report, text: describeSpeaker(report) };
+  },
+  async ingest({ rounds = 3, prefixes }, progress) {
+    const sizes = prefixes === undefined ? [100_000, 1_000_000] : [prefixes];
+    const report = await measureIngest({ rounds, sizes, niceness, progress });
+    return { report, text: describeIngest(report) };
+  },
+  async reflect({ rounds = 3, prefixes = 100_000 }, progress) {
+    const report = await measureReflect({ rounds, prefixes, niceness, progress });
+    return { report, text: describeReflect(report) };
+  },
+  async sessions({ rounds = 3, sessions = 1000 }, progress) {
+    const report = await measureSessions({ rounds, sessions, niceness, progress });
+    return { report, text: describeSessions(report) };
+  },
+};
 
 /** Undefined when they cannot be understood. */
 function readArguments(argv: string[]): Arguments | undefined {
   try {
+    const number = { type: 'string' } as const;
     const { values, positionals } = parseArgs({
       args: argv,
       options: {
-        json: { type: 'boolean' },
-        rounds: { type: 'string' },
-        deaths: { type: 'string' },
-        prefixes: { type: 'string' },
+        ...{ json: { type: 'boolean' }, rounds: number, deaths: number, prefixes: number, sessions: number },
       },
       allowPositionals: true,
     });
-    const bench = positionals.join(' ');
-    if (bench !== 'lb' && bench !== 'death' && bench !== 'ingest' && bench !== 'speaker') return undefined;
-    const usualRounds = bench === 'speaker' ? 10 : 3;
-    const [rounds, deaths] = [Number(values.rounds ?? usualRounds), Number(values.deaths ?? 10)];
-    const sizes = values.prefixes === undefined ? [100_000, 1_000_000] : [Number(values.prefixes)];
-    if (![rounds, deaths, ...sizes].every((count) => Number.isInteger(count) && count >= 1)) return undefined;
-    return { bench, isJson: values.json === true, rounds, deaths, sizes };
-  } catch {
+    const count = (text: string | undefined): number | undefined => {
+      if (text === undefined) return undefined;
+      if (!/^[1-9][0-9]*$/.test(text)) throw new RangeError(`${text}: expected a number from 1`);
+      return Number(text);
+    };
+    const sessions = count(values.sessions);
+    if ((sessions ?? 0) > mostSessions) throw new RangeError(`at most ${mostSessions} sessions`);
+    return {
+      bench: positionals.join(' '),
+      isJson: values.json === true,
+      rounds: count(values.rounds),
+      deaths: count(values.deaths),
+      prefixes: count(values.prefixes),
+      sessions,
+    };
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
     return undefined;
   }
 }
 
 async function main(): Promise<number> {
   const given = readArguments(process.argv.slice(2));
-  if (given === undefined) {
+  const bench = given === undefined ? undefined : benches[given.bench];
+  if (given === undefined || bench === undefined) {
     console.error(usage);
     return 2;
   }
   setPriority(niceness);
   const since = performance.now();
-  const progress = (line: string): void =>
-    console.error(`${((performance.now() - since) / 1000).toFixed(0).padStart(5)} s  ${line}`);
-  if (given.bench === 'death') {
-    const report = await measureDeath({ deaths: given.deaths, niceness, progress });
-    console.log(given.isJson ? JSON.stringify(report) : describeDeath(report));
-    return 0;
-  }
-  if (given.bench === 'ingest') {
-    const report = await measureIngest({ rounds: given.rounds, sizes: given.sizes, niceness, progress });
-    console.log(given.isJson ? JSON.stringify(report) : describeIngest(report));
-    return 0;
-  }
-  if (given.bench === 'speaker') {
-    const report = await measureSpeaker({ rounds: given.rounds, niceness, progress });
-    console.log(given.isJson ? JSON.stringify(report) : describeSpeaker(report));
-    return 0;
-  }
-  const report = await measureLb({ rounds: given.rounds, niceness, progress });
-  console.log(given.isJson ? JSON.stringify({ ...report, figures: figures(report) }) : describe(report));
+  const { report, text } = await bench(given, (line) =>
+    console.error(`${((performance.now() - since) / 1000).toFixed(0).padStart(5)} s  ${line}`),
+  );
+  console.log(given.isJson ? JSON.stringify(report) : text);
   return 0;
 }
 

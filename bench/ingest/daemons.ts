@@ -1,17 +1,6 @@
-/** The daemons that take in a table: how each is started as a passive EBGP peer that sends nothing, and how many prefixes it has. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { tryCommand } from '../../scripts/lab/run-command.ts';
+/** The daemons that take in a table: how each is configured as a passive EBGP peer that sends nothing, and how many prefixes it has. */
 import type { NetworkNamespace } from '../../test/kit/network-namespace.ts';
-import { type Child, startChild } from '../soak/child.ts';
-
-/** Names of the daemons, ours first. */
-export const daemonNames = ['bgp-lb', 'FRR', 'BIRD', 'GoBGP', 'OpenBGPD'] as const;
-export type DaemonName = (typeof daemonNames)[number];
-/** The daemons of others. */
-export type OtherName = Exclude<DaemonName, 'bgp-lb'>;
+import { type OtherName, type RunningDaemon, startDaemon } from '../bgp/daemon.ts';
 
 /** Both ends of the session. */
 export interface SessionPlan {
@@ -23,34 +12,22 @@ export interface SessionPlan {
   readonly holdTime: number;
 }
 
-/** A daemon that runs. */
-export interface RunningDaemon {
-  /** The process that holds the table; the memory of its helpers is not counted. */
-  readonly pids: readonly number[];
+/** A daemon that counts. */
+export interface CountingDaemon extends RunningDaemon {
   /** Prefixes that have passed best path selection. */
   count(): Promise<number>;
-  stop(): Promise<void>;
 }
 
 interface Make {
-  readonly program: string;
-  /** Files of the folder. */
-  config(plan: SessionPlan, folder: string): Readonly<Record<string, string>>;
-  /** What to start, in order; the last one holds the table. */
-  commands(folder: string): readonly (readonly string[])[];
+  config(plan: SessionPlan, folder: string): string;
   /** Asks for the number of prefixes. */
-  readonly question: (folder: string) => readonly string[];
+  readonly question: readonly string[];
   read(answer: string): number;
-  readonly user?: string;
 }
 
 const makes: Readonly<Record<OtherName, Make>> = {
   FRR: {
-    program: '/usr/lib/frr/bgpd',
-    user: 'frr',
-    config: ({ local, localAsn, remote, remoteAsn, holdTime }) => ({
-      'zebra.conf': 'hostname bench\n',
-      'bgpd.conf': `hostname bench
+    config: ({ local, localAsn, remote, remoteAsn, holdTime }) => `hostname bench
 router bgp ${localAsn}
  bgp router-id ${local}
  no bgp ebgp-requires-policy
@@ -64,20 +41,7 @@ router bgp ${localAsn}
  exit-address-family
 route-map nothing deny 10
 `,
-    }),
-    commands: (folder) =>
-      ['zebra', 'bgpd'].map((name) => [
-        `/usr/lib/frr/${name}`,
-        ...['-f', `${folder}/${name}.conf`, '-i', `${folder}/${name}.pid`, '-z', `${folder}/zserv.api`],
-        ...['--vty_socket', folder, '-P', '0', '-u', 'frr', '-g', 'frr', '--log', 'stdout'],
-        ...['--log-level', 'warnings'],
-        // No routes to zebra: the kernel's table is not what is measured.
-        ...(name === 'bgpd' ? ['-n'] : ['-s', '90000000']),
-      ]),
-    question: (folder) => [
-      ...['vtysh', '--vty_socket', folder, '-d', 'bgpd', '-c'],
-      'show bgp ipv4 unicast summary json',
-    ],
+    question: ['show bgp ipv4 unicast summary json'],
     read: (answer) => {
       const parsed: {
         ribCount?: number;
@@ -91,9 +55,13 @@ route-map nothing deny 10
     },
   },
   BIRD: {
-    program: '/usr/sbin/bird',
-    config: ({ local, localAsn, remote, remoteAsn, holdTime }) => ({
-      'bird.conf': `log stderr { warning, error, fatal, auth, bug };
+    config: ({
+      local,
+      localAsn,
+      remote,
+      remoteAsn,
+      holdTime,
+    }) => `log stderr { warning, error, fatal, auth, bug };
 router id ${local};
 protocol device {}
 protocol direct { ipv4; interface "v0"; }
@@ -106,16 +74,12 @@ protocol bgp feeder {
   ipv4 { import all; export none; };
 }
 `,
-    }),
-    commands: (folder) => [['/usr/sbin/bird', '-f', '-c', `${folder}/bird.conf`, '-s', `${folder}/control`]],
-    question: (folder) => ['birdc', '-s', `${folder}/control`, 'show route count'],
+    question: ['show route count'],
     // One of them is the link's own network.
     read: (answer) => Number(/for (\d+) networks/.exec(answer)?.[1] ?? 0) - 1,
   },
   GoBGP: {
-    program: '/usr/bin/gobgpd',
-    config: ({ local, localAsn, remote, remoteAsn, holdTime }) => ({
-      'gobgp.toml': `[global.config]
+    config: ({ local, localAsn, remote, remoteAsn, holdTime }) => `[global.config]
 as = ${localAsn}
 router-id = "${local}"
 [global.apply-policy.config]
@@ -133,17 +97,11 @@ passive-mode = true
 [neighbors.afi-safis.config]
 afi-safi-name = "ipv4-unicast"
 `,
-    }),
-    commands: (folder) => [
-      ['/usr/bin/gobgpd', '-f', `${folder}/gobgp.toml`, '--api-hosts', '127.0.0.1:50051', '-l', 'warn'],
-    ],
-    question: () => ['gobgp', 'global', 'rib', 'summary'],
+    question: ['global', 'rib', 'summary'],
     read: (answer) => Number(/Destination: (\d+)/.exec(answer)?.[1] ?? 0),
   },
   OpenBGPD: {
-    program: '/usr/sbin/bgpd',
-    config: ({ local, localAsn, remote, remoteAsn, holdTime }, folder) => ({
-      'bgpd.conf': `AS ${localAsn}
+    config: ({ local, localAsn, remote, remoteAsn, holdTime }, folder) => `AS ${localAsn}
 router-id ${local}
 listen on ${local}
 socket "${folder}/bgpd.sock"
@@ -158,67 +116,27 @@ neighbor ${remote} {
 allow from any
 deny to any
 `,
-    }),
-    commands: (folder) => [['/usr/sbin/bgpd', '-d', '-f', `${folder}/bgpd.conf`]],
-    question: (folder) => ['bgpctl', '-s', `${folder}/bgpd.sock`, 'show', 'rib', 'mem'],
+    question: ['show', 'rib', 'mem'],
     read: (answer) => Number(/(\d+) IPv4 unicast network entries/.exec(answer)?.[1] ?? 0),
   },
 };
 
-/** True when the daemon is installed. */
-export function hasDaemon(name: OtherName): boolean {
-  return existsSync(makes[name].program);
-}
-
-/** Folders of daemons that run. */
-const folders = new Set<string>();
-
-process.once('exit', () => {
-  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
-});
-
 /** Starts a daemon in a namespace; it listens a moment later. */
-export async function startDaemon(
+export async function startCountingDaemon(
   name: OtherName,
   namespace: NetworkNamespace,
   plan: SessionPlan,
-): Promise<RunningDaemon> {
-  const make = makes[name];
-  const folder = mkdtempSync(`${tmpdir()}/bgp-lb-ingest-`);
-  folders.add(folder);
-  // The chroot that OpenBGPD's Debian package leaves to its unit to make.
-  if (name === 'OpenBGPD') mkdirSync('/run/openbgpd', { recursive: true });
-  for (const [file, text] of Object.entries(make.config(plan, folder))) {
-    writeFileSync(`${folder}/${file}`, text, { mode: 0o600 });
-  }
-  if (make.user !== undefined) execFileSync('chown', ['-R', `${make.user}:${make.user}`, folder]);
-  const launcher = ['ip', 'netns', 'exec', namespace.name];
-  const children: Child[] = [];
-  for (const command of make.commands(folder)) {
-    children.push(startChild(command, launcher));
-    // zebra makes its socket; bgpd tries once a second.
-    if (command !== make.commands(folder).at(-1)) await sleep(500);
-  }
+): Promise<CountingDaemon> {
+  const { config, question, read } = makes[name];
+  const daemon = await startDaemon(name, namespace, (folder) => config(plan, folder));
   return {
     get pids() {
-      const last = children.at(-1);
-      return last === undefined ? [] : familyOf(last.pid);
+      return daemon.pids;
     },
     async count() {
-      if (children.some(({ isRunning }) => !isRunning)) throw new Error(`${name} has ended`);
-      const { code, stdout } = await tryCommand([...launcher, ...make.question(folder)]);
-      return code === 0 ? make.read(stdout) : 0;
+      const answer = await daemon.ask(...question);
+      return answer === undefined ? 0 : read(answer);
     },
-    async stop() {
-      await Promise.all(children.map((child) => child.stop()));
-      rmSync(folder, { recursive: true, force: true });
-      folders.delete(folder);
-    },
+    stop: () => daemon.stop(),
   };
-}
-
-/** A process and its children (proc_pid_task_children(5)): OpenBGPD is three processes. */
-function familyOf(pid: number): number[] {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean);
-  return [pid, ...children.flatMap((child) => familyOf(Number(child)))];
 }

@@ -1,23 +1,18 @@
 /** Ingest of a table by one peer: each daemon in turn, again and again, with the same octets. */
-import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NamespaceProcess } from '../../test/kit/namespace-process.ts';
+import type { DaemonName } from '../bgp/daemon.ts';
+import { peakMiB, processorTime } from '../bgp/process-family.ts';
+import { type Failure, type Turns, takeTurns } from '../bgp/take-turns.ts';
 import { describeMachine, type Machine } from '../machine.ts';
 import { makeLink } from '../soak/link.ts';
 import { round } from '../statistics.ts';
-import {
-  type DaemonName,
-  daemonNames,
-  hasDaemon,
-  type RunningDaemon,
-  type SessionPlan,
-  startDaemon,
-} from './daemons.ts';
+import { type CountingDaemon, type SessionPlan, startCountingDaemon } from './daemons.ts';
 import type { Feeder, FeedFigures } from './programs/feeder.ts';
 import type { OurSpeaker } from './programs/our-speaker.ts';
 
 /** One table taken in by one daemon. */
-export interface IngestRun {
+interface IngestRun {
   readonly daemon: DaemonName;
   readonly prefixes: number;
   /** Seconds from the first octet to all prefixes in the table. */
@@ -38,11 +33,7 @@ export interface IngestReport {
   /** ms between KEEPALIVEs that the hold time asks for. */
   readonly keepaliveInterval: number;
   readonly runs: readonly IngestRun[];
-  readonly failures: readonly {
-    readonly daemon: DaemonName;
-    readonly prefixes: number;
-    readonly reason: string;
-  }[];
+  readonly failures: readonly Failure[];
   readonly tookMs: number;
 }
 
@@ -64,22 +55,13 @@ export async function measureIngest(options: IngestOptions): Promise<IngestRepor
   const { rounds, sizes, niceness, progress } = options;
   const since = performance.now();
   const machine = await describeMachine(niceness);
-  const daemons = daemonNames.filter((name) => name === 'bgp-lb' || hasDaemon(name));
-  const runs: IngestRun[] = [];
-  const failures: IngestReport['failures'][number][] = [];
+  const turns: Turns<IngestRun>[] = [];
   for (const prefixes of sizes) {
-    for (let n = 0; n < rounds; n += 1) {
-      const first = n % daemons.length;
-      for (const daemon of [...daemons.slice(first), ...daemons.slice(0, first)]) {
-        progress(`${prefixes} prefixes, round ${n + 1} of ${rounds}: ${daemon}`);
-        try {
-          runs.push(await measureOne(daemon, prefixes));
-        } catch (error) {
-          failures.push({ daemon, prefixes, reason: error instanceof Error ? error.message : String(error) });
-        }
-      }
-    }
+    const measure = (daemon: DaemonName): Promise<IngestRun> => measureOne(daemon, prefixes);
+    turns.push(await takeTurns({ rounds, what: `${prefixes} prefixes`, progress, measure }));
   }
+  const runs = turns.flatMap((turn) => turn.runs);
+  const failures = turns.flatMap((turn) => turn.failures);
   const tookMs = Math.round(performance.now() - since);
   const keepaliveInterval = (holdTime * 1000) / 3;
   return { bench: 'ingest', machine, rounds, keepaliveInterval, runs, failures, tookMs };
@@ -87,7 +69,7 @@ export async function measureIngest(options: IngestOptions): Promise<IngestRepor
 
 async function measureOne(name: DaemonName, prefixes: number): Promise<IngestRun> {
   const link = await makeLink('ingest', 1);
-  let daemon: RunningDaemon | undefined;
+  let daemon: CountingDaemon | undefined;
   try {
     const [ends] = link.left.sessions;
     if (ends === undefined) throw new Error('the link has no session');
@@ -95,7 +77,7 @@ async function measureOne(name: DaemonName, prefixes: number): Promise<IngestRun
     daemon =
       name === 'bgp-lb'
         ? await startOurs(await link.left.namespace.start(ourSpeaker), plan)
-        : await startDaemon(name, link.left.namespace, plan);
+        : await startCountingDaemon(name, link.left.namespace, plan);
     const feeder = await link.right.namespace.start<Feeder>(new URL('./programs/feeder.ts', import.meta.url));
     const { local, remote } = plan;
     await feeder.run((program, options) => program.open(options), {
@@ -110,7 +92,7 @@ async function measureOne(name: DaemonName, prefixes: number): Promise<IngestRun
 
 const ourSpeaker = new URL('./programs/our-speaker.ts', import.meta.url);
 
-async function startOurs(speaker: NamespaceProcess<OurSpeaker>, plan: SessionPlan): Promise<RunningDaemon> {
+async function startOurs(speaker: NamespaceProcess<OurSpeaker>, plan: SessionPlan): Promise<CountingDaemon> {
   const { local, remote } = plan;
   await speaker.run((program, options) => program.open(options), {
     ...{ local, remote, asn: localAsn, remoteAsn, holdTime },
@@ -123,7 +105,7 @@ async function startOurs(speaker: NamespaceProcess<OurSpeaker>, plan: SessionPla
 }
 
 async function measureFeed(
-  daemon: RunningDaemon,
+  daemon: CountingDaemon,
   feeder: NamespaceProcess<Feeder>,
   prefixes: number,
 ): Promise<Omit<IngestRun, 'daemon' | 'prefixes'>> {
@@ -147,26 +129,4 @@ async function measureFeed(
     longestGap: round(Math.max(0, ...gaps), 1),
     feed: await feed,
   };
-}
-
-/** USER_HZ: the unit of utime and stime, 100 on every architecture that Linux still has. */
-const ticksPerSecond = 100;
-
-/** Seconds in user and kernel mode (proc_pid_stat(5)). */
-function processorTime(pids: readonly number[]): number {
-  const times = pids.map((pid) => {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
-  });
-  return times.reduce((sum, time) => sum + time, 0);
-}
-
-/** VmHWM (proc_pid_status(5)). */
-function peakMiB(pids: readonly number[]): number {
-  const peaks = pids.map((pid) => {
-    const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kibibytes) / 1024;
-  });
-  return peaks.reduce((sum, peak) => sum + peak, 0);
 }

@@ -25,6 +25,8 @@ export interface TableSender {
   readonly asn: number;
   /** The next hop of all routes. */
   readonly address: Uint8Array;
+  /** Of the receiver's own AS: nothing is put before the AS_PATH, and there is a LOCAL_PREF. */
+  readonly isInternal: boolean;
 }
 
 /** What is sent, and how much of it there is. */
@@ -38,7 +40,7 @@ export interface EncodedTable {
 /** `count` prefixes of 24 bits, 5 to 8 in an UPDATE; each UPDATE has one of `count / 10` sets of attributes, drawn at random. */
 export function encodedTable(count: number, sender: TableSender): EncodedTable {
   const random = generator(seed);
-  const context = contextOf(asn(sender.asn));
+  const context = contextOf(asn(sender.asn), sender.isInternal);
   const sets = Math.max(1, Math.round(count / prefixesPerSet));
   const used = new Set<number>();
   const writer = new Writer();
@@ -69,9 +71,11 @@ export function encodedTable(count: number, sender: TableSender): EncodedTable {
   return { chunks, updates, attributeSets: used.size };
 }
 
-/** 20.0.0.0/24 and upwards: none of them is ours, a loopback or multicast address. */
+/** 20.0.0.0/24, in units of a /24: none of those upwards is ours, a loopback or multicast address. */
+export const firstNetwork: number = 20 * 65536;
+
 function nlriOf(number: number): Nlri {
-  const network = 20 * 65536 + number;
+  const network = firstNetwork + number;
   const bytes = Uint8Array.of(network >> 16, (network >> 8) & 255, network & 255, 0);
   return { prefix: prefix(ipv4Unicast, bytes, 24), pathId: undefined };
 }
@@ -84,17 +88,20 @@ function attributesOf(set: number, sender: TableSender): PathAttributes {
   return pathAttributes({
     origin: 0,
     // The last number makes each set another one.
-    asPath: [{ type: 2, asns: [asn(sender.asn), ...path, asn(100_000 + set)] }],
+    asPath: [
+      { type: 2, asns: [...(sender.isInternal ? [] : [asn(sender.asn)]), ...path, asn(100_000 + set)] },
+    ],
+    localPref: sender.isInternal ? 100 : undefined,
     nextHop: ipAddress(sender.address),
     multiExitDisc: set % 2 === 0 ? random(1000) : undefined,
     communities: communities.length > 0 ? communities : undefined,
   });
 }
 
-function contextOf(sender: Asn): CodecContext {
+function contextOf(sender: Asn, isInternal: boolean): CodecContext {
   return {
     asn4: true,
-    isInternal: false,
+    isInternal,
     localAsn: sender,
     peerAsn: sender,
     maxReceiveLength: MAX_MESSAGE_LENGTH,

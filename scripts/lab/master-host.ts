@@ -302,17 +302,28 @@ export class MasterHost extends Host {
    * its init: the pinned CA hash, and a credential in place of token and certificate key.
    */
   kubeadmJoin(first: PkiFolder, over: Partial<KubeadmConfig> = {}): HostProcess {
+    return this.#kubeadm('join', { ...this.#joinCredentials(first), ...over });
+  }
+
+  #joinCredentials(first: PkiFolder): Partial<KubeadmConfig> {
     this.#joinedThrough = first instanceof MasterHost ? first : undefined;
     const credentialFolder = this.path('etc/join-credentials');
     mkdirSync(credentialFolder, { recursive: true });
     for (const name of ['admin.crt', 'admin.key']) {
       copyFileSync(`${first.pkiFolder}/${name}`, `${credentialFolder}/${name}`);
     }
-    const caCertHash = publicKeyHash(readPem(first.pkiFolder, 'ca.crt'));
-    return this.#kubeadm('join', { credentialFolder, caCertHash, ...over });
+    return { credentialFolder, caCertHash: publicKeyHash(readPem(first.pkiFolder, 'ca.crt')) };
   }
 
-  #kubeadm(command: 'init' | 'join', over: Partial<KubeadmConfig>): HostProcess {
+  /**
+   * Writes what kubeadm is told, for those who run it themselves. @returns the file for its `--config`
+   * @param first whom a joiner joins; undefined for init
+   */
+  writeKubeadmConfig(first?: PkiFolder): string {
+    return this.#writeKubeadmConfig(first === undefined ? {} : this.#joinCredentials(first));
+  }
+
+  #writeKubeadmConfig(over: Partial<KubeadmConfig>): string {
     const { nodeName, nodeAddress, endpointAddress } = this.#servingNames();
     const config: KubeadmConfig = {
       nodeName,
@@ -328,6 +339,11 @@ export class MasterHost extends Host {
     };
     const file = this.path('etc/kubeadm.json');
     writeFileSync(file, JSON.stringify(config, null, 2));
+    return file;
+  }
+
+  #kubeadm(command: 'init' | 'join', over: Partial<KubeadmConfig>): HostProcess {
+    const file = this.#writeKubeadmConfig(over);
     return this.spawn('kubeadm', [
       ...['sh', '-c', '"$1" "$2" "$3" --config "$4" && date +%s%3N >> "$6" && touch "$5"', 'cloud-init'],
       ...[process.execPath, programFile('./kubeadm/main.ts'), command, file, this.markerFile],

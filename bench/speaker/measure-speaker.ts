@@ -68,8 +68,8 @@ export async function measureSpeaker({ rounds, niceness, progress }: SpeakerOpti
     masters: 3,
     controlPlane: 'stand-in',
     shutdownDelay: 1_500,
-    // The intervals of the defaults, which the lab otherwise shortens.
-    router: { healthCheck: { interval: '1s', rise: 2 } },
+    // The intervals of the defaults, which the lab otherwise shortens. The same master comes and goes, and is not to be held back.
+    router: { healthCheck: { interval: '1s', rise: 2 }, pool: { flapHold: '0s' } },
     speaker: { stopMode: 'drain' },
   });
   try {

@@ -25,6 +25,7 @@ export { Nftables } from './nftables.ts';
 export type { NftablesFailure } from './nftables-error.ts';
 export { NftablesError } from './nftables-error.ts';
 export { NftablesMonitor, type NftablesMonitorHandlers } from './nftables-monitor.ts';
+export { PacketSocket, type PacketSocketHandlers, type PacketSocketOptions } from './packet-socket.ts';
 export { releaseMemory } from './release-memory.ts';
 export type {
   Route,

@@ -1,9 +1,10 @@
 /** Multicast notifications of a netlink protocol, in the event loop. */
-import { Socket } from 'node:net';
+import type { Socket } from 'node:net';
+import { streamOf } from './descriptor-stream.ts';
 import { type NetlinkMessage, parseMessages } from './netlink-message.ts';
 import { openMonitoredNetlink } from './netlink-socket.ts';
-import { closeOnExec, Domain, Level, NetlinkOption, SocketOption, SocketType } from './socket-constants.ts';
-import { close, duplicateOnto, setSocketOption, socketPair } from './syscalls.ts';
+import { Level, NetlinkOption, SocketOption } from './socket-constants.ts';
+import { close, setSocketOption } from './syscalls.ts';
 
 /** Who is told. What a handler throws is given to `error`; nothing is thrown into the event loop. */
 export interface NetlinkMonitorHandlers {
@@ -28,8 +29,7 @@ const defaultReopenDelay = 100;
 const retryDelay = 1000;
 
 /**
- * Listens to the kernel. Node takes no netlink descriptor, but it does take one end of a socket pair; dup3(2) then
- * puts the netlink socket under the same number, before the first read. One read is one datagram.
+ * Listens to the kernel. One read is one datagram.
  *
  * When notifications come faster than they are read, the kernel drops some and says ENOBUFS: the socket is opened
  * again, and `overflow` called.
@@ -147,7 +147,7 @@ function openMonitorSocket(protocol: number, groups: readonly number[], receiveB
     for (const group of groups) {
       setSocketOption(netlink, Level.Netlink, NetlinkOption.AddMembership, group, 'NETLINK_ADD_MEMBERSHIP');
     }
-    return asStream(netlink);
+    return streamOf(netlink);
   } finally {
     close(netlink);
   }
@@ -159,23 +159,5 @@ function setReceiveBuffer(fd: number, octets: number): void {
   } catch {
     // Without CAP_NET_ADMIN in the first user namespace: as much as net.core.rmem_max allows.
     setSocketOption(fd, Level.Socket, SocketOption.ReceiveBuffer, octets, 'SO_RCVBUF');
-  }
-}
-
-/** A stream that reads from a netlink socket. The caller closes its own descriptor. */
-function asStream(netlink: number): Socket {
-  const type = SocketType.Stream | SocketType.NonBlocking | SocketType.CloseOnExec;
-  const [ours, other] = socketPair(Domain.Unix, type);
-  close(other);
-  let stream: Socket | undefined;
-  try {
-    stream = new Socket({ fd: ours, readable: true, writable: true });
-    // In the same turn of the event loop: libuv tells epoll of the descriptor when it next polls.
-    duplicateOnto(netlink, ours, closeOnExec);
-    return stream;
-  } catch (error) {
-    if (stream === undefined) close(ours);
-    else stream.destroy();
-    throw error;
   }
 }

@@ -37,6 +37,7 @@ import { DOUBTED_CONNECT, HealthChecker, probeThrough } from './health/health-ch
 import { BgpMembership } from './membership/bgp-membership.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
+import { linuxOnLinkHost, OnLinkResponder } from './on-link/on-link-responder.ts';
 import { makePools } from './pool/make-pools.ts';
 import type { WeightedNextHop } from './pool/member-view.ts';
 import type { Pool } from './pool/pool.ts';
@@ -79,6 +80,7 @@ class Router {
   #dataPlane: DataPlane;
   #health: HealthChecker;
   #controller: PoolController;
+  #onLink: OnLinkResponder;
   #membership: BgpMembership | undefined;
   #stalls = new StallWatch(systemClock);
   #bfd: NeighborBfd | undefined;
@@ -96,6 +98,13 @@ class Router {
     this.#ca = new CaFile(config.healthCheck.caFile, now);
     this.#pools = makePools(config);
     this.#dataPlane = makeDataPlane(config, (error) => this.#observer.problem(error.message));
+    this.#onLink = new OnLinkResponder({
+      interfaces: config.dataplane.proxyInterfaces,
+      addresses: config.vips.map(({ address }) => address),
+      host: linuxOnLinkHost,
+      clock: this.#clock,
+      changed: (change) => this.#observer.onLink(change),
+    });
     this.#health = this.#makeHealthChecker();
     this.#controller = new PoolController({
       pools: this.#pools,
@@ -144,13 +153,16 @@ class Router {
       if (event.type === 'announced') this.#advertise(event.vip);
     });
     bfd.start();
+    this.#onLink.start();
     this.#stalls.start();
   }
 
   /** Upstreams send us traffic while it reaches somebody whom we have no reason to doubt. */
   #advertise(vip: string): void {
     const isCertain = this.#pools.get(vip)?.isDoubtful === false;
-    this.#advertiser?.setAdvertised(vip, isCertain ? this.#dataPlane.forwarding(vip).length : 0);
+    const members = isCertain ? this.#dataPlane.forwarding(vip).length : 0;
+    this.#advertiser?.setAdvertised(vip, members);
+    this.#onLink.setServing(vip.split('/')[0] ?? vip, members > 0);
     this.#bgp?.touch(vip);
   }
 
@@ -174,6 +186,7 @@ class Router {
     await this.#bfd?.stop();
     this.#stalls.stop();
     await this.#membership?.stop();
+    this.#onLink.stop();
     this.#controller.close();
     this.#health.close();
     await this.#dataPlane.stop();
@@ -268,6 +281,7 @@ class Router {
       version,
       pools: this.#pools,
       dataPlane: this.#dataPlane,
+      onLink: this.#onLink,
       ca: this.#ca,
       now: () => this.#clock.now(),
       startedAt: this.#startedAt,
@@ -307,6 +321,7 @@ class Router {
       forwarding: () => vips.map((vip) => ({ vip, forwarding: this.#dataPlane.forwarding(vip).length > 0 })),
       sessions: () => bgp.peers().map(({ peer, neighbor }) => ({ role: neighbor.role, state: peer.state })),
       rejectedConnections: () => bgp.rejectedConnections,
+      onLink: () => this.#onLink.status(),
     });
   }
 

@@ -16,6 +16,7 @@ import type { UpstreamAdvertiser } from '../bgp/upstream-advertiser.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { CaFile } from '../health/ca-file.ts';
+import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { Pool } from '../pool/pool.ts';
 import {
   type NeighborStatus,
@@ -35,6 +36,7 @@ export interface ControlSources {
   /** By VIP, in the order of the configuration. */
   readonly pools: ReadonlyMap<string, Pool>;
   readonly dataPlane: DataPlane;
+  readonly onLink: OnLinkResponder;
   readonly bgp: BgpNeighbors;
   readonly bfd: NeighborBfd;
   readonly advertiser: UpstreamAdvertiser;
@@ -68,7 +70,7 @@ export function readiness({ pools, dataPlane }: ControlSources): Readiness {
 }
 
 async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
-  const { config, routerId, pools, dataPlane, bgp, bfd, ca, now, version, startedAt } = sources;
+  const { config, routerId, pools, dataPlane, onLink, bgp, bfd, ca, now, version, startedAt } = sources;
   const fib = dataPlane.status({ shares: false });
   const hasUpstreams = bgp.peers('upstream').length > 0;
   return {
@@ -93,6 +95,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
     },
     dataplane: { kind: fib.kind, problems: fib.problems },
     md5: config.neighbors.some(({ passwordFile }) => passwordFile !== undefined) ? tcpMd5Counters() : null,
+    onLink: onLink.status(),
     version,
     uptimeMs: Math.round(now() - startedAt),
   };

@@ -1,5 +1,6 @@
 import type { BfdState } from '@bgp-lb/protocol';
 import type { VipForwarding } from '../dataplane/data-plane.ts';
+import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
 import type { MemberView } from '../pool/member-view.ts';
 
 /** A member in `/api/v1/status`. */
@@ -42,6 +43,8 @@ export interface RouterStatus {
    * A wrong password shows here and nowhere else: the connection is not refused, it never comes.
    */
   readonly md5: { readonly notFound: number; readonly unexpected: number; readonly failure: number } | null;
+  /** VIPs on the interfaces of `dataplane.proxyInterfaces`. */
+  readonly onLink: readonly OnLinkStatus[];
   readonly version: string;
   readonly uptimeMs: number;
 }

@@ -40,6 +40,7 @@ describe('what people read', () => {
         healthCheck: { verified: false, detail: 'certificates are not verified' },
         bfd: { scheduling: 'nice -15 (sched_setscheduler: EPERM)', problems: ['IPv4 port 3784: EADDRINUSE'] },
         dataplane: { kind: 'kernel', problems: ['nft cannot be run'] },
+        onLink: [],
         md5: null,
         version: '0.1.0',
         uptimeMs: 1,

@@ -4,7 +4,7 @@ import type { NeighborStatus, RouterRoutes } from './neighbor-status.ts';
 import type { RouterStatus } from './router-status.ts';
 
 /** `status` for people: the VIPs, their members, and what is to be known about the host. */
-export function statusTables({ vips, healthCheck, bfd, dataplane, md5 }: RouterStatus): Table[] {
+export function statusTables({ vips, healthCheck, bfd, dataplane, md5, onLink }: RouterStatus): Table[] {
   const notes = [
     ...(healthCheck.verified ? [] : [healthCheck.detail]),
     ...dataplane.problems,
@@ -36,6 +36,20 @@ export function statusTables({ vips, healthCheck, bfd, dataplane, md5 }: RouterS
       ),
       empty: 'no members yet',
     },
+    ...(onLink.length === 0
+      ? []
+      : [
+          {
+            columns: ['VIP', 'INTERFACE', 'ANSWERS', 'OTHER OWNER', 'PROBLEM'],
+            rows: onLink.map(({ address, interface: name, phase, owner, problem }) => [
+              address,
+              name,
+              phase,
+              owner ?? '',
+              problem,
+            ]),
+          },
+        ]),
     ...(notes.length === 0 ? [] : [{ columns: ['NOTE'], rows: notes.map((note) => [note]) }]),
   ];
 }

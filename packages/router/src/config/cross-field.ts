@@ -303,7 +303,9 @@ export function configWarnings({ neighbors }: RouterConfig): string[] {
   );
 }
 
-function dataPlaneFaults({ dataplane: { table, markBase, protocol } }: RouterConfig): CrossFieldFault[] {
+function dataPlaneFaults({
+  dataplane: { table, markBase, protocol, proxyInterfaces },
+}: RouterConfig): CrossFieldFault[] {
   const faults: CrossFieldFault[] = [];
   if (table >= markBase && table < markBase + 1024) {
     const path = ['dataplane', 'table'];
@@ -315,6 +317,8 @@ function dataPlaneFaults({ dataplane: { table, markBase, protocol } }: RouterCon
       allowed: `a table outside ${markBase} to ${markBase + 1023}`,
     });
   }
+  const twice = repeated(proxyInterfaces, (i) => ['dataplane', 'proxyInterfaces', i], 'each interface once');
+  faults.push(...twice);
   // 186 to 192 are the routing protocols of rtnetlink.h that sweep their own number at start.
   const taken = [11, 12, 16, 42, 186, 187, 188, 189, 192];
   if (taken.includes(protocol)) {

@@ -121,6 +121,8 @@ export interface RouterConfig {
     readonly table: number;
     readonly protocol: number;
     readonly markBase: number;
+    /** Where the VIPs are answered for. */
+    readonly proxyInterfaces: readonly string[];
   };
   readonly manageSysctls: boolean;
   readonly stateDir: string;

@@ -129,6 +129,13 @@ const dataplane = z.strictObject({
     .max(0x7fff_fc00)
     .default(0x84000)
     .describe('The first of 1024 firewall marks, and routing tables of the same numbers, for health checks.'),
+  proxyInterfaces: z
+    .array(z.string().regex(/^[^\s/]{1,15}$/, 'expected the name of an interface'))
+    .max(16)
+    .default([])
+    .describe(
+      'Interfaces on which ARP and neighbour solicitations for the VIPs are answered: for VIPs that are addresses of a subnet there.',
+    ),
 });
 
 const api = z.strictObject({

@@ -33,6 +33,7 @@ const status: RouterStatus = {
   healthCheck: { verified: true, detail: 'checked' },
   bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },
   dataplane: { kind: 'kernel', problems: [] },
+  onLink: [],
   md5: { notFound: 0, unexpected: 0, failure: 0 },
   version: '0',
   uptimeMs: 1,

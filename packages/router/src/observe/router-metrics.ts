@@ -25,6 +25,7 @@ export interface MetricSources {
   forwarding(): readonly { readonly vip: string; readonly forwarding: boolean }[];
   sessions(): readonly { readonly role: string; readonly state: string }[];
   rejectedConnections(): number;
+  onLink(): readonly { readonly address: string; readonly interface: string; readonly phase: string }[];
 }
 
 /** Every metric of the router. Labels are bounded: by the configuration, or by the members that a pool knows. */
@@ -125,6 +126,16 @@ export class RouterMetrics {
     );
     this.#gauge('vip_forwarding', '1 while packets to the VIP reach a member.', ['vip'], () =>
       sources.forwarding().map(({ vip, forwarding }) => ({ labels: { vip }, value: forwarding ? 1 : 0 })),
+    );
+    this.#gauge(
+      'on_link_answering',
+      '1 while ARP or neighbour solicitations for a VIP are answered on an interface of dataplane.proxyInterfaces.',
+      ['vip', 'interface'],
+      () =>
+        sources.onLink().map(({ address, interface: name, phase }) => ({
+          labels: { vip: address, interface: name },
+          value: phase === 'answering' ? 1 : 0,
+        })),
     );
     this.#gauge('sessions', 'BGP sessions by role and state.', ['role', 'state'], () =>
       countSessions(sources),

@@ -22,6 +22,7 @@ beforeEach(() => {
     shares: () => [{ vip: 'v', member: '10.0.0.11', share: 0.5, buckets: 8192 }],
     forwarding: () => [{ vip: 'v', forwarding: true }],
     sessions: () => [{ role: 'master', state: 'Established' }],
+    onLink: () => [],
     rejectedConnections: () => 3,
   });
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };

@@ -9,6 +9,7 @@ import {
 } from '@bgp-lb/protocol/node';
 import { describeBfdChange, type Verdict } from '../bfd/who-died.ts';
 import { rejectionClass } from '../membership/import-policy.ts';
+import type { OnLinkChange } from '../on-link/on-link-responder.ts';
 import type { Transition } from '../pool/member-view.ts';
 import type { RouterMetrics } from './router-metrics.ts';
 
@@ -82,6 +83,18 @@ export class RouterObserver {
       'vip-advertised',
       { vip, advertised: isAdvertised },
       `${vip}: ${text} the upstreams`,
+    );
+  }
+
+  onLink({ address, interface: name, from, phase, owner, problem }: OnLinkChange): void {
+    const fields = { vip: address, interface: name, from, to: phase, owner };
+    const who = owner === null ? '' : `: ${owner} says that it has it`;
+    const isContested = phase === 'answering' && owner !== null;
+    this.#record(
+      isContested || phase === 'absent' ? 'warn' : 'info',
+      'on-link',
+      problem === '' ? fields : { ...fields, problem },
+      `${address} on ${name}: ${phase}${problem === '' ? who : `: ${problem}`}`,
     );
   }
 

@@ -37,6 +37,8 @@ export interface KernelDataPlaneOptions {
   readonly buckets: number;
   /** Milliseconds. */
   readonly idleTimer: number;
+  /** Where clients reach VIPs of a subnet: a redirect there would send them past us. */
+  readonly proxyInterfaces?: readonly string[];
   /** First of the marks and routing tables for health probes. */
   readonly markBase: number;
   readonly manageSysctls: boolean;
@@ -340,7 +342,7 @@ export class KernelDataPlane implements DataPlane {
     const links = [...this.#resolver.links().values()];
     const settings = wantedSysctls({
       versions: [...new Set(this.#options.vips.map(({ address }) => (address.includes(':') ? 6 : 4)))],
-      memberInterfaces: [...new Set(names)],
+      memberInterfaces: [...new Set([...names, ...(this.#options.proxyInterfaces ?? [])])],
       interfaces: links.filter(({ isLoopback }) => !isLoopback).map(({ name }) => name),
     });
     const { changed, problems } = applySysctls(settings, this.#host.sysctl, this.#options.manageSysctls);

@@ -1,0 +1,199 @@
+import { describe, expect, it } from 'vitest';
+import { type ClaimContext, type ClaimEvent, type ClaimState, initialClaim, stepClaim } from './claim.ts';
+
+const own = '02:00:00:00:00:05';
+const lower = '02:00:00:00:00:01';
+const higher = '02:00:00:00:00:09';
+const replyTo = { link: new Uint8Array(6), address: new Uint8Array(4) };
+const question: ClaimEvent = { type: 'question', from: higher, replyTo };
+const probeOf = (from: string | undefined): ClaimEvent => ({ type: 'probe', from, replyTo });
+const claimOf = (from: string): ClaimEvent => ({ type: 'claim', from });
+
+/** A claim over time. */
+class Claim {
+  state: ClaimState = initialClaim(0);
+  now = 0;
+  isServing: boolean;
+  sent: string[] = [];
+
+  constructor(isServing = true) {
+    this.isServing = isServing;
+  }
+
+  hear(event: ClaimEvent): string[] {
+    const context: ClaimContext = { own, isServing: this.isServing, now: this.now };
+    const { state, actions } = stepClaim(this.state, event, context);
+    this.state = state;
+    const sent = actions.map(({ send }) => send);
+    this.sent.push(...sent);
+    return sent;
+  }
+
+  /** Lets time pass, tick by tick. */
+  wait(milliseconds: number): string[] {
+    const before = this.sent.length;
+    const end = this.now + milliseconds;
+    while (this.state.dueAt <= end) {
+      this.now = Math.max(this.now, this.state.dueAt);
+      this.hear({ type: 'tick' });
+    }
+    this.now = end;
+    return this.sent.slice(before);
+  }
+
+  serve(isServing: boolean): void {
+    this.isServing = isServing;
+    this.hear({ type: 'serving', isServing });
+  }
+}
+
+describe('the claim of a VIP on a link', () => {
+  it('asks three times whether somebody has it, takes it, and says so three times', () => {
+    const claim = new Claim();
+    expect(claim.hear(question)).toEqual([]);
+    expect(claim.wait(749)).toEqual(['probe', 'probe', 'probe']);
+    expect(claim.state.phase).toBe('probing');
+    expect(claim.wait(10_000)).toEqual(['announcement', 'announcement', 'announcement']);
+    expect(claim.state.phase).toBe('answering');
+    expect(claim.hear(question)).toEqual(['answer']);
+  });
+
+  it('stands by while somebody else answers, and asks on', () => {
+    const claim = new Claim();
+    claim.wait(300);
+    claim.hear(claimOf(higher));
+    expect(claim.state).toMatchObject({ phase: 'standby', owner: higher });
+    for (let probes = 0; probes < 20; probes += 1) {
+      expect(claim.wait(500)).toEqual(['probe']);
+      claim.hear(claimOf(higher));
+      expect(claim.hear(question)).toEqual([]);
+    }
+    expect(claim.state.phase).toBe('standby');
+  });
+
+  it('takes it when who had it is silent for three probes', () => {
+    const claim = new Claim();
+    claim.hear(claimOf(lower));
+    expect(claim.wait(1_999)).toEqual(['probe', 'probe', 'probe']);
+    expect(claim.wait(1)).toEqual(['announcement']);
+    expect(claim.state).toMatchObject({ phase: 'answering', owner: undefined });
+  });
+
+  it('answers without members too, so that clients need not wait, but last, and says nothing of it', () => {
+    const claim = new Claim(false);
+    expect(claim.wait(2_000)).not.toContain('announcement');
+    expect(claim.state.phase).toBe('probing');
+    claim.wait(1_000);
+    expect(claim.state.phase).toBe('answering');
+    expect(claim.sent).not.toContain('announcement');
+    expect(claim.hear(question)).toEqual(['answer']);
+  });
+
+  it('does not hold it without members against one who asks for it, and gives way to one who takes it', () => {
+    const claim = new Claim(false);
+    claim.wait(5_000);
+    expect(claim.hear(probeOf(higher))).toEqual([]);
+    claim.hear(claimOf(higher));
+    expect(claim.state).toMatchObject({ phase: 'standby', owner: higher });
+  });
+
+  it('says that it has it when the first member comes, and holds it then', () => {
+    const claim = new Claim(false);
+    claim.wait(5_000);
+    claim.serve(true);
+    expect(claim.wait(5_000)).toEqual(['announcement', 'announcement', 'announcement']);
+    expect(claim.hear(probeOf(higher))).toEqual(['answer']);
+    claim.serve(false);
+    expect(claim.hear(probeOf(higher))).toEqual([]);
+  });
+
+  it('of two that ask at the same time leaves it to the lower link-layer address', () => {
+    const claim = new Claim();
+    claim.wait(100);
+    claim.hear(probeOf(higher));
+    claim.hear(probeOf(undefined));
+    expect(claim.state.phase).toBe('probing');
+    claim.hear(probeOf(lower));
+    expect(claim.state).toMatchObject({ phase: 'standby', owner: lower });
+  });
+
+  it('of two that both have it gives way to the lower one, and tells the higher one, not more than once a second', () => {
+    const claim = new Claim();
+    claim.wait(10_000);
+    expect(claim.hear(claimOf(higher))).toEqual(['announcement']);
+    expect(claim.state).toMatchObject({ phase: 'answering', owner: higher });
+    expect(claim.hear(claimOf(higher))).toEqual([]);
+    claim.wait(1_000);
+    expect(claim.hear(claimOf(higher))).toEqual(['announcement']);
+    expect(claim.hear(claimOf(lower))).toEqual([]);
+    expect(claim.state).toMatchObject({ phase: 'standby', owner: lower });
+  });
+
+  it('is not disturbed by what it sent itself', () => {
+    const claim = new Claim();
+    claim.wait(10_000);
+    claim.hear(claimOf(own));
+    claim.hear(probeOf(own));
+    expect(claim.state).toMatchObject({ phase: 'answering', owner: undefined });
+  });
+});
+
+describe('two load balancers on one link', () => {
+  it('end with one that answers, whoever begins, and the other takes over when that one has no member any more', () => {
+    for (const offset of [0, 1, 100, 249, 250, 600, 2_000]) {
+      const two = [new Member(lower), new Member(higher)] as const;
+      run(two, offset, 10_000);
+      expect(two.filter(({ phase }) => phase === 'answering')).toHaveLength(1);
+      const [first] = two.filter(({ phase }) => phase === 'answering');
+      first?.serve(false);
+      run(two, 0, 10_000);
+      const answering = two.filter(({ phase }) => phase === 'answering');
+      expect(answering).toHaveLength(1);
+      expect(answering[0]).not.toBe(first);
+    }
+  });
+
+  class Member {
+    readonly own: string;
+    #state = initialClaim(0);
+    #isServing = true;
+
+    constructor(mac: string) {
+      this.own = mac;
+    }
+
+    get phase() {
+      return this.#state.phase;
+    }
+
+    serve(isServing: boolean): void {
+      this.#isServing = isServing;
+      this.step({ type: 'serving', isServing }, 0);
+    }
+
+    /** What others hear of it. */
+    step(event: ClaimEvent, now: number): ClaimEvent[] {
+      const { state, actions } = stepClaim(this.#state, event, {
+        own: this.own,
+        isServing: this.#isServing,
+        now,
+      });
+      this.#state = state;
+      return actions.map(({ send }) => (send === 'probe' ? probeOf(this.own) : claimOf(this.own)));
+    }
+  }
+
+  let time = 0;
+  function run([a, b]: readonly [Member, Member], offset: number, milliseconds: number): void {
+    const end = time + offset + milliseconds;
+    const begin = time;
+    for (; time < end; time += 1) {
+      deliver(a.step({ type: 'tick' }, time), b, a);
+      if (time - begin >= offset) deliver(b.step({ type: 'tick' }, time), a, b);
+    }
+  }
+
+  function deliver(events: readonly ClaimEvent[], to: Member, from: Member): void {
+    for (const event of events) deliver(to.step(event, time), from, to);
+  }
+});

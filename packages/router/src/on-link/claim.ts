@@ -1,0 +1,151 @@
+import type { LinkMessage, ReplyTo } from './link-message.ts';
+
+/**
+ * Where we are with one VIP on one link. `probing`: we ask whether somebody has it. `standby`: somebody has, and we go on
+ * asking. `answering`: it is ours.
+ */
+export type ClaimPhase = 'probing' | 'standby' | 'answering';
+
+/** The claim of one VIP on one link. */
+export interface ClaimState {
+  readonly phase: ClaimPhase;
+  /** Probes since somebody last answered. */
+  readonly unanswered: number;
+  /** Announcements that are still to be sent. */
+  readonly announcements: number;
+  /** Who last said that he has it, and it is not us. */
+  readonly owner: string | undefined;
+  /** Monotonic milliseconds. */
+  readonly dueAt: number;
+  readonly defendedAt: number;
+}
+
+export type ClaimEvent =
+  | { readonly type: 'tick' }
+  /** The pool has a member, or has none any more. */
+  | { readonly type: 'serving'; readonly isServing: boolean }
+  | LinkMessage;
+
+export type ClaimAction =
+  | { readonly send: 'probe' | 'announcement' }
+  | { readonly send: 'answer'; readonly replyTo: ReplyTo };
+
+/** What a step depends on besides the state. */
+export interface ClaimContext {
+  /** Our link-layer address on this link. */
+  readonly own: string;
+  /** The pool has a member: packets are served here. */
+  readonly isServing: boolean;
+  /** Monotonic milliseconds. */
+  readonly now: number;
+}
+
+/**
+ * Unanswered probes after which an address counts as free (RFC 5227 section 1.1, PROBE_NUM). They follow each other faster than
+ * there: clients wait for us, and on the segments of a data centre nobody needs a second to answer.
+ */
+const PROBES = 3;
+const PROBE_INTERVAL = 250;
+/** Between two probes of one who stands by: three of them are how long a load balancer that died goes unnoticed. */
+const STANDBY_INTERVAL = 500;
+/** Probes of one who has no member himself before he takes an address that nobody answers for: others come first. */
+const QUIET_PROBES = 10;
+/** ANNOUNCE_NUM and more: one that is lost leaves a client with the address of the one before. */
+const ANNOUNCEMENTS = 3;
+const ANNOUNCE_INTERVAL = 500;
+/** An address is defended once in so long (RFC 5227 section 2.4 has ten seconds): two that both stay would fill the link. */
+const DEFEND_INTERVAL = 1_000;
+
+export function initialClaim(now: number): ClaimState {
+  return {
+    phase: 'probing',
+    unanswered: 0,
+    announcements: 0,
+    owner: undefined,
+    dueAt: now,
+    defendedAt: Number.NEGATIVE_INFINITY,
+  };
+}
+
+/**
+ * The next state and what is to be sent; pure. Of two load balancers that want the same address, one that can serve comes before
+ * one that cannot, and the lower link-layer address before the higher; both know it without talking of it.
+ */
+export function stepClaim(
+  state: ClaimState,
+  event: ClaimEvent,
+  context: ClaimContext,
+): { readonly state: ClaimState; readonly actions: readonly ClaimAction[] } {
+  switch (event.type) {
+    case 'tick':
+      return context.now < state.dueAt ? { state, actions: [] } : tick(state, context);
+    case 'serving':
+      return { state: serving(state, event.isServing, context.now), actions: [] };
+    case 'question':
+      return { state, actions: state.phase === 'answering' ? [answer(event.replyTo)] : [] };
+    case 'probe':
+      return probed(state, event, context);
+    case 'claim':
+      return claimed(state, event.from, context);
+  }
+}
+
+function tick(state: ClaimState, { isServing, now }: ClaimContext): ReturnType<typeof stepClaim> {
+  if (state.phase === 'answering') {
+    if (state.announcements === 0)
+      return { state: { ...state, dueAt: Number.POSITIVE_INFINITY }, actions: [] };
+    const announcements = state.announcements - 1;
+    return {
+      state: { ...state, announcements, dueAt: now + ANNOUNCE_INTERVAL },
+      actions: [{ send: 'announcement' }],
+    };
+  }
+  if (state.unanswered >= (isServing ? PROBES : QUIET_PROBES)) {
+    const taken = { ...state, phase: 'answering', owner: undefined, unanswered: 0 } as const;
+    const announcing = { ...taken, announcements: isServing ? ANNOUNCEMENTS : 0, dueAt: now };
+    return tick(announcing, { isServing, now, own: '' });
+  }
+  const interval = state.phase === 'probing' ? PROBE_INTERVAL : STANDBY_INTERVAL;
+  return {
+    state: { ...state, unanswered: state.unanswered + 1, dueAt: now + interval },
+    actions: [{ send: 'probe' }],
+  };
+}
+
+function serving(state: ClaimState, isServing: boolean, now: number): ClaimState {
+  if (state.phase !== 'answering') return state;
+  return isServing ? { ...state, announcements: ANNOUNCEMENTS, dueAt: now } : { ...state, announcements: 0 };
+}
+
+/** One that cannot serve does not hold an address against one who may. */
+function probed(
+  state: ClaimState,
+  { from, replyTo }: Extract<LinkMessage, { type: 'probe' }>,
+  context: ClaimContext,
+): ReturnType<typeof stepClaim> {
+  if (from === context.own) return { state, actions: [] };
+  if (state.phase === 'answering') return { state, actions: context.isServing ? [answer(replyTo)] : [] };
+  const isRival = state.phase === 'probing' && from !== undefined && from < context.own;
+  return { state: isRival ? standBy(state, from, context.now) : state, actions: [] };
+}
+
+function claimed(state: ClaimState, from: string, context: ClaimContext): ReturnType<typeof stepClaim> {
+  const { own, isServing, now } = context;
+  if (from === own) return { state, actions: [] };
+  if (state.phase !== 'answering' || !isServing || from < own) {
+    return { state: standBy(state, from, now), actions: [] };
+  }
+  const contested = { ...state, owner: from };
+  return now - state.defendedAt < DEFEND_INTERVAL
+    ? { state: contested, actions: [] }
+    : { state: { ...contested, defendedAt: now }, actions: [{ send: 'announcement' }] };
+}
+
+function standBy(state: ClaimState, owner: string, now: number): ClaimState {
+  const dueAt = state.phase === 'standby' ? state.dueAt : now + STANDBY_INTERVAL;
+  return { ...state, phase: 'standby', owner, unanswered: 0, announcements: 0, dueAt };
+}
+
+function answer(replyTo: ReplyTo): ClaimAction {
+  return { send: 'answer', replyTo };
+}

@@ -1,0 +1,39 @@
+/** What a packet on a link says about an address of ours. Link-layer addresses are text, `02:00:00:00:00:01`. */
+export type LinkMessage =
+  /** Somebody wants to know who has it. */
+  | { readonly type: 'question'; readonly from: string; readonly replyTo: ReplyTo }
+  /** Somebody asks whether he may have it (RFC 5227 section 2.1.1, RFC 4862 section 5.4). `undefined`: he does not say who he is. */
+  | { readonly type: 'probe'; readonly from: string | undefined; readonly replyTo: ReplyTo }
+  /** Somebody says that he has it. */
+  | { readonly type: 'claim'; readonly from: string };
+
+/** Where an answer goes: octets of the link-layer address, and of the IP address. */
+export interface ReplyTo {
+  readonly link: Uint8Array;
+  readonly address: Uint8Array;
+}
+
+/** A packet and the link-layer address that it goes to. */
+export interface OutgoingPacket {
+  readonly packet: Uint8Array;
+  readonly to: Uint8Array;
+}
+
+/** How one IP version asks and answers who has an address. */
+export interface LinkLanguage {
+  /** The address that a packet is about, and what it says; `undefined` for one that says nothing of that kind. */
+  parse(packet: Uint8Array): { readonly address: string; readonly message: LinkMessage } | undefined;
+  probe(address: string): OutgoingPacket;
+  answer(address: string, replyTo: ReplyTo): OutgoingPacket;
+  announcement(address: string): OutgoingPacket;
+}
+
+/** `02:00:00:00:00:01` of six octets. */
+export function linkAddressText(octets: Uint8Array): string {
+  return [...octets].map((octet) => octet.toString(16).padStart(2, '0')).join(':');
+}
+
+/** Six octets of `02:00:00:00:00:01`. */
+export function linkAddressOctets(text: string): Uint8Array {
+  return Uint8Array.from(text.split(':'), (octet) => Number.parseInt(octet, 16));
+}

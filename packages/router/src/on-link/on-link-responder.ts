@@ -1,0 +1,188 @@
+import { arpLinks, type InterfaceAddress, type Link, PacketSocket, RouteSocket } from '@bgp-lb/linux';
+import type { Clock } from '@bgp-lb/protocol/node';
+import { arpLanguage } from './arp.ts';
+import type { ClaimPhase } from './claim.ts';
+import { LinkSegment, type LinkSegmentOptions } from './link-segment.ts';
+import { neighbourDiscoveryLanguage } from './ndp.ts';
+
+/** Milliseconds between two attempts to speak on a link that is not there. */
+const RETRY = 1_000;
+
+/** A VIP on one link, as status shows it. */
+export interface OnLinkStatus {
+  /** Address without length. */
+  readonly address: string;
+  readonly interface: string;
+  /** `absent`: the link is not there, or cannot be spoken on. */
+  readonly phase: ClaimPhase | 'absent';
+  /** The link-layer address of whoever else says that he has it. */
+  readonly owner: string | null;
+  /** Why it is `absent`; empty otherwise. */
+  readonly problem: string;
+}
+
+/** A change of it. */
+export interface OnLinkChange extends OnLinkStatus {
+  readonly from: OnLinkStatus['phase'];
+}
+
+/** What the links of this host are, and how they are spoken on. */
+export interface OnLinkHost {
+  links(): readonly Link[];
+  addresses(): readonly InterfaceAddress[];
+  open(
+    options: { readonly index: number; readonly addresses: readonly string[] },
+    handlers: Parameters<LinkSegmentOptions['open']>[0],
+  ): ReturnType<LinkSegmentOptions['open']>;
+}
+
+/** The links of the network namespace that this process is in. */
+export const linuxOnLinkHost: OnLinkHost = {
+  links: () => withRoutes((routes) => routes.links()),
+  addresses: () => withRoutes((routes) => routes.addresses()),
+  open: (options, handlers) => new PacketSocket(options, handlers),
+};
+
+function withRoutes<T>(ask: (routes: RouteSocket) => T): T {
+  const routes = new RouteSocket();
+  try {
+    return ask(routes);
+  } finally {
+    routes.close();
+  }
+}
+
+export interface OnLinkResponderOptions {
+  readonly interfaces: readonly string[];
+  /** Addresses of the VIPs, without length. */
+  readonly addresses: readonly string[];
+  readonly host: OnLinkHost;
+  readonly clock: Clock;
+  changed(change: OnLinkChange): void;
+}
+
+/** One IP version on one interface. */
+interface Place {
+  readonly interface: string;
+  readonly addresses: readonly string[];
+  readonly version: 4 | 6;
+  segment: LinkSegment | undefined;
+  problem: string;
+  cancel: () => void;
+}
+
+/**
+ * Answers ARP and neighbour solicitations for VIPs that are addresses of a subnet of this host, which it never owns. The kernel
+ * cannot do it: its proxy for IPv4 keeps silent where the route to the address leaves by the link that the question came by.
+ */
+export class OnLinkResponder {
+  readonly #options: OnLinkResponderOptions;
+  readonly #serving = new Set<string>();
+  readonly #places: readonly Place[];
+  #isStopped = false;
+
+  constructor(options: OnLinkResponderOptions) {
+    this.#options = options;
+    this.#places = options.interfaces.flatMap((name) =>
+      ([4, 6] as const).flatMap((version): Place[] => {
+        const addresses = options.addresses.filter((address) => address.includes(':') === (version === 6));
+        const place = { interface: name, addresses, version, segment: undefined, problem: 'not started' };
+        return addresses.length === 0 ? [] : [{ ...place, cancel: () => undefined }];
+      }),
+    );
+  }
+
+  start(): void {
+    for (const place of this.#places) this.#open(place);
+  }
+
+  /** Whether the pool of a VIP has a member: only then is its address held against others. */
+  setServing(address: string, isServing: boolean): void {
+    if (this.#serving.has(address) === isServing) return;
+    if (isServing) this.#serving.add(address);
+    else this.#serving.delete(address);
+    for (const { segment } of this.#places) segment?.setServing(address, isServing);
+  }
+
+  status(): OnLinkStatus[] {
+    return this.#places.flatMap((place) => place.addresses.map((address) => statusOf(place, address)));
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const { segment, cancel } of this.#places) {
+      cancel();
+      segment?.close();
+    }
+  }
+
+  #open(place: Place): void {
+    if (this.#isStopped) return;
+    const before = place.addresses.map((address) => statusOf(place, address));
+    try {
+      place.segment = this.#speakOn(place);
+      place.problem = '';
+    } catch (error) {
+      this.#absent(place, error instanceof Error ? error.message : String(error));
+    }
+    for (const one of before) this.#tell(place, one);
+  }
+
+  #absent(place: Place, problem: string): void {
+    place.segment = undefined;
+    place.problem = problem;
+    place.cancel = this.#options.clock.after(RETRY, () => this.#open(place));
+  }
+
+  /** Only what has changed is told: an attempt that fails for the same reason is no news. */
+  #tell(place: Place, before: OnLinkStatus): void {
+    const now = statusOf(place, before.address);
+    if (now.phase === before.phase && now.owner === before.owner && now.problem === before.problem) return;
+    this.#options.changed({ ...now, from: before.phase });
+  }
+
+  #speakOn(place: Place): LinkSegment {
+    const { host, clock } = this.#options;
+    const link = host.links().find(({ name }) => name === place.interface);
+    if (link === undefined) throw new Error(`there is no interface ${place.interface}`);
+    if (!link.isUp) throw new Error(`${place.interface} is down`);
+    const own = link.address;
+    const addresses = host.addresses();
+    if (own === undefined || (place.version === 4 && !arpLinks([link], addresses).includes(link))) {
+      throw new Error(`${place.interface} has no neighbors: no link-layer address, or no IPv4 address`);
+    }
+    return new LinkSegment({
+      addresses: place.addresses,
+      own,
+      language:
+        place.version === 4 ? arpLanguage(own) : neighbourDiscoveryLanguage(own, source(addresses, link)),
+      clock,
+      open: (handlers) => host.open({ index: link.index, addresses: place.addresses }, handlers),
+      isServing: (address) => this.#serving.has(address),
+      changed: (address, { phase, owner }) => {
+        const before = { phase, owner: owner ?? null, problem: '', address, interface: place.interface };
+        this.#tell(place, before);
+      },
+      lost: (error) => {
+        const before = place.addresses.map((address) => statusOf(place, address));
+        this.#absent(place, error.message);
+        for (const one of before) this.#tell(place, one);
+      },
+    });
+  }
+}
+
+function statusOf({ segment, interface: name, problem }: Place, address: string): OnLinkStatus {
+  const state = segment?.stateOf(address);
+  return state === undefined
+    ? { address, interface: name, phase: 'absent', owner: null, problem }
+    : { address, interface: name, phase: state.phase, owner: state.owner ?? null, problem: '' };
+}
+
+/** Answers are from an address of ours on that link, a link-local one where there is one (RFC 4861 section 4.4). */
+function source(addresses: readonly InterfaceAddress[], { index, name }: Link): string {
+  const own = addresses.filter((one) => one.index === index && one.address.includes(':'));
+  const found = own.find(({ address }) => address.startsWith('fe80:')) ?? own[0];
+  if (found === undefined) throw new Error(`${name} has no IPv6 address`);
+  return found.address;
+}

@@ -102,10 +102,20 @@ export async function issueServingCertificate(
 
 /** Makes admin.crt and admin.key, the client certificate that kubeadm puts into admin.conf. */
 export async function issueAdminCertificate(folder: string, authorityFolder: string = folder): Promise<void> {
+  await issueClientCertificate(folder, 'admin', '/O=system:masters/CN=kubernetes-admin', authorityFolder);
+}
+
+/** Makes `file`.crt and `file`.key for a caller of the API. @param subject its group (O) and its name (CN) */
+export async function issueClientCertificate(
+  folder: string,
+  file: string,
+  subject: string,
+  authorityFolder: string = folder,
+): Promise<void> {
   await makeCertificate({
     folder,
-    file: 'admin',
-    subject: '/O=system:masters/CN=kubernetes-admin',
+    file,
+    subject,
     days: 365,
     authorityFolder,
     extensions: [

@@ -13,14 +13,14 @@ import { type Summary, summarize } from '../statistics.ts';
 type WatcherProgram = typeof import('../lb/programs/watcher.ts');
 
 /** What happens to a master, and what is waited for. */
-export type SpeakerEvent =
+type SpeakerEvent =
   | '/readyz red to last-resort'
   | '[-]shutdown failed to draining'
   | 'SIGTERM, stopMode drain, to withdrawal'
   | 'marker to the VIP in the kernel';
 
 /** In milliseconds. */
-export interface SpeakerResult {
+interface SpeakerResult {
   readonly event: SpeakerEvent;
   readonly took: Summary | undefined;
   /** What is wanted of it. */

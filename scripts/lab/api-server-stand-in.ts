@@ -32,9 +32,11 @@ export interface ApiServerOptions {
 
 const clusterInfoPath = '/api/v1/namespaces/kube-public/configmaps/cluster-info';
 const version = JSON.stringify({ major: '1', minor: '34', gitVersion: 'v1.34.1', platform: 'linux/lab' });
-/** `/slow?ms=N` is `/version` after so many milliseconds, or a second after the port has closed: a request that is under way then. */
+/** `/version?octets=N` is followed by so much white space. `/slow?ms=N` is `/version` after so many milliseconds, or a second after the port has closed: a request that is under way then. */
 const slowPaths = new Set(['/version', '/slow']);
 const publicPaths = new Set(['/livez', '/healthz', ...slowPaths, clusterInfoPath]);
+/** The most white space, in octets. */
+const mostSpace = 500_000;
 /** How long requests in flight may take once the port is closed. A kube-apiserver gives them a minute. */
 const inFlightLimit = 5_000;
 /** Milliseconds that a connection of HTTP/2 without requests lives on after its GOAWAY, as with Go's net/http. */
@@ -205,7 +207,7 @@ export class ApiServer {
       answer.end('ok');
     } else if (slowPaths.has(url.pathname)) {
       await this.#beSlow(url);
-      answer.end(version);
+      answer.end(version + ' '.repeat(Math.min(Number(url.searchParams.get('octets') ?? 0), mostSpace)));
     } else {
       await this.#answerObject(url.pathname, incoming, answer);
     }

@@ -39,6 +39,17 @@ export interface DataPlaneStatus {
   readonly problems: readonly string[];
 }
 
+/** What one step of a rebalance did, or why there was none. */
+export type BucketMove =
+  | {
+      readonly moved: number;
+      /** Of those that moved: had carried a packet not long before. */
+      readonly busy: number;
+      /** What the member should have more. */
+      readonly missing: number;
+    }
+  | { readonly problem: string };
+
 /** What a data plane tells its owner. */
 export interface DataPlaneHandlers {
   /** The next hops that the VIP is forwarded to changed. Called in the tick of the change. */
@@ -78,6 +89,17 @@ export interface DataPlane {
    * Throws `NoWayError` when there is no way to it.
    */
   socketThrough(nextHop: string, address: string): Socket;
+  /**
+   * Moves hash buckets from next hops of the VIP that have more than their share to those that have less, the longest
+   * idle first, until this one has its own. Synchronous.
+   * @param limits.part of all buckets, 0 to 1: no more than that move
+   * @param limits.mostBusy of those that carried a packet not long before
+   */
+  moveBuckets(
+    vip: string,
+    nextHop: string,
+    limits: { readonly part: number; readonly mostBusy: number },
+  ): BucketMove;
   /** The next hops that the VIP is forwarded to now. */
   forwarding(vip: string): readonly string[];
   /** Without `shares` the buckets are not counted, which costs some milliseconds: they are all 0 then. */

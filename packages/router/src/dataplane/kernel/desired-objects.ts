@@ -36,7 +36,8 @@ export interface Wanted {
   readonly replyMark: number;
   readonly resolve: (nextHop: string) => Resolution;
   readonly table: number;
-  readonly resilient: ResilientSettings;
+  /** `undefined`: plain groups, on a kernel that has no others. */
+  readonly resilient: ResilientSettings | undefined;
 }
 
 /** The objects that the kernel should have. `actual` only decides which group ids are usable. */
@@ -54,7 +55,7 @@ export function desiredObjects(wanted: Wanted, ids: ObjectIds, actual: KernelObj
     for (const { nexthop } of members) {
       nexthops.set(nexthop.id, nexthop);
     }
-    const id = ids.group(vip, wanted.resilient.buckets, actual);
+    const id = ids.group(vip, wanted.resilient?.buckets, actual);
     groups.set(id, {
       id,
       members: members.map(({ nexthop, weight }) => ({ id: nexthop.id, weight })).sort((a, b) => a.id - b.id),

@@ -55,9 +55,18 @@ function share(
     weight,
     interfaceName: 'problem' in way ? undefined : way.interfaceName,
     buckets,
-    share: total === 0 ? 0 : buckets / total,
+    share: total === 0 ? shareByWeight(group, nexthop?.id) : buckets / total,
     problem,
   };
+}
+
+/** A plain group has no buckets: hashes are shared out by weight. */
+function shareByWeight(group: NexthopGroup | undefined, id: number | undefined): number {
+  if (group === undefined || group.resilient !== undefined) {
+    return 0;
+  }
+  const all = group.members.reduce((sum, { weight }) => sum + weight, 0);
+  return (group.members.find((member) => member.id === id)?.weight ?? 0) / all;
 }
 
 function bucketCounts(

@@ -1,4 +1,4 @@
-import { NetlinkError, type Nexthop, type Route, type RouteSocket } from '@bgp-lb/linux';
+import { NetlinkError, type Nexthop, type NexthopBucket, type Route, type RouteSocket } from '@bgp-lb/linux';
 import {
   type KernelObjects,
   type MarkRule,
@@ -53,6 +53,18 @@ export function readOwnObjects(socket: KernelSocket, protocol: number): ReadBack
     },
     foreignIds: new Set(all.filter((nexthop) => nexthop.protocol !== protocol).map(({ id }) => id)),
   };
+}
+
+/** A group's buckets; none when somebody deleted it this very moment: the repair is on its way. */
+export function readBuckets(socket: Pick<RouteSocket, 'nexthopBuckets'>, groupId: number): NexthopBucket[] {
+  try {
+    return socket.nexthopBuckets(groupId);
+  } catch (error) {
+    if (error instanceof NetlinkError) {
+      return [];
+    }
+    throw error;
+  }
 }
 
 /** Sends one request. What is to be deleted and is gone already counts as done. */

@@ -1,10 +1,18 @@
 import type { Socket } from 'node:net';
-import { NetlinkError, type NexthopBucket, type Nftables, type RouteSocket } from '@bgp-lb/linux';
-import type { Clock } from '@bgp-lb/protocol/node';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
-import { type DataPlane, type DataPlaneHandlers, type DataPlaneStatus, NoWayError } from '../data-plane.ts';
-import { ROUTE_METRIC, type Wanted } from './desired-objects.ts';
+import {
+  type BucketMove,
+  type DataPlane,
+  type DataPlaneHandlers,
+  type DataPlaneStatus,
+  NoWayError,
+} from '../data-plane.ts';
+import { moveBuckets } from './bucket-move.ts';
+import { type Resolution, ROUTE_METRIC, type Wanted } from './desired-objects.ts';
 import { vipForwarding } from './forwarding-status.ts';
+import { type CopyTargets, copyTargets } from './icmp-copies.ts';
+import { readBuckets } from './kernel-access.ts';
+import type { KernelChange, KernelHost } from './kernel-host.ts';
 import { KernelReconciler, type Pass } from './kernel-reconciler.ts';
 import { LinkWatch } from './link-watch.ts';
 import { NextHopResolver } from './next-hop-resolver.ts';
@@ -12,7 +20,8 @@ import { NftKeeper } from './nft-keeper.ts';
 import { ObjectIds } from './object-ids.ts';
 import { describeOperation } from './operation.ts';
 import { ProbeMarks } from './probe-marks.ts';
-import { applySysctls, type SysctlAccess, wantedSysctls } from './sysctls.ts';
+import { concerns } from './route-interest.ts';
+import { SysctlKeeper } from './sysctl-keeper.ts';
 import { vipConflicts } from './vip-conflicts.ts';
 
 /** A VIP as the kernel is to carry it. */
@@ -21,13 +30,6 @@ export interface KernelVip {
   readonly prefix: string;
   readonly address: string;
   readonly port: number;
-}
-
-/** What the kernel monitor tells: enough to know whether it is of interest. */
-export interface KernelChange {
-  readonly kind: 'link' | 'address' | 'route' | 'nexthop' | 'rule' | 'netconf';
-  readonly destination?: string | undefined;
-  readonly protocol?: number | undefined;
 }
 
 export interface KernelDataPlaneOptions {
@@ -46,26 +48,6 @@ export interface KernelDataPlaneOptions {
   readonly repairInterval: number;
 }
 
-/** Who hears of the kernel's changes. */
-interface KernelMonitorHandlers {
-  changed(change: KernelChange): void;
-  nftChanged(): void;
-  overflow(): void;
-}
-
-/** What the data plane uses of the host. */
-export interface KernelHost {
-  readonly socket: RouteSocket;
-  /** Reports changes until `close`; `nftChanged` for our nft table; `overflow` when some were lost. */
-  monitor(handlers: KernelMonitorHandlers): { close(): void };
-  readonly nft: Pick<Nftables, 'apply' | 'table'>;
-  readonly sysctl: SysctlAccess;
-  openSocket(remoteAddress: string, mark: number): Socket;
-  readonly clock: Clock;
-}
-
-/** RTPROT_KERNEL: routes that come with an address. They decide how a next hop is reached. */
-const KERNEL_ROUTES = 2;
 /** Two looks at the kernel are at least so far apart, however many changes it reports (ms). */
 const READ_BACK_GAP = 20;
 /** After a change of a link they may be closer: packets go into a cable that leads nowhere (ms). */
@@ -74,6 +56,8 @@ const LINK_GAP = 2;
 const NFT_GAP = 250;
 /** After a refusal by the kernel it is tried again (ms). */
 const RETRY = 500;
+/** After nft has failed it is tried again (ms): an interface that has gone may be there again. */
+const NFT_RETRY = 2000;
 
 /** RT_TABLE_MAIN (linux/rtnetlink.h). */
 const MAIN_TABLE = 254;
@@ -90,12 +74,13 @@ export class KernelDataPlane implements DataPlane {
   #ids: ObjectIds;
   #links = new LinkWatch();
   #handlers: DataPlaneHandlers | undefined;
-  #sysctlsMade: ReadonlySet<string> = new Set();
+  #sysctls: SysctlKeeper;
   /** Until then what is made is no repair. */
   #isStarted = false;
   #wanted: Map<string, readonly WeightedNextHop[]>;
   #forwarding = new Map<string, readonly string[]>();
   #problems = new Map<'kernel' | 'nft' | 'sysctl' | 'conflict', readonly string[]>();
+  #copies = '';
   #monitor: { close(): void } | undefined;
   #cancels = new Map<'read-back' | 'nft' | 'slow' | 'retry', () => void>();
   #lastReadBack = Number.NEGATIVE_INFINITY;
@@ -106,10 +91,14 @@ export class KernelDataPlane implements DataPlane {
     this.#options = options;
     this.#host = host;
     this.#resolver = new NextHopResolver(host.socket);
+    this.#sysctls = new SysctlKeeper(host.sysctl, options.manageSysctls);
     this.#marks = new ProbeMarks(options.markBase);
-    this.#nft = new NftKeeper(host.nft, options.vips, {
+    this.#nft = new NftKeeper({
+      nft: host.nft,
+      vips: options.vips,
       replyMark: options.markBase,
       refuseUnrouted: options.table === MAIN_TABLE,
+      copies: () => this.#copyTargets(),
     });
     this.#wanted = new Map(options.vips.map(({ prefix }) => [prefix, []]));
     this.#ids = new ObjectIds([...this.#wanted.keys()]);
@@ -175,6 +164,23 @@ export class KernelDataPlane implements DataPlane {
     return this.#host.openSocket(address, mark);
   }
 
+  moveBuckets(
+    vip: string,
+    nextHop: string,
+    limits: { readonly part: number; readonly mostBusy: number },
+  ): BucketMove {
+    const group = this.#reconciler.groupOf(vip, this.#options.table, ROUTE_METRIC);
+    return group === undefined
+      ? { problem: `${vip} is not forwarded to anybody` }
+      : moveBuckets({
+          reconciler: this.#reconciler,
+          group,
+          nextHop,
+          limits,
+          read: () => readBuckets(this.#host.socket, group.id),
+        });
+  }
+
   forwarding(vip: string): readonly string[] {
     return this.#forwarding.get(vip) ?? [];
   }
@@ -189,23 +195,11 @@ export class KernelDataPlane implements DataPlane {
           table: this.#options.table,
           known: this.#reconciler.known,
           resolver: this.#resolver,
-          buckets: (groupId) => (shares ? this.#buckets(groupId) : []),
+          buckets: (groupId) => (shares ? readBuckets(this.#host.socket, groupId) : []),
         }),
       ),
       problems: [...this.#problems.values()].flat(),
     };
-  }
-
-  /** Empty when somebody deleted the group this very moment: the repair is on its way. */
-  #buckets(groupId: number): readonly NexthopBucket[] {
-    try {
-      return this.#host.socket.nexthopBuckets(groupId);
-    } catch (error) {
-      if (error instanceof NetlinkError) {
-        return [];
-      }
-      throw error;
-    }
   }
 
   async stop(): Promise<void> {
@@ -248,12 +242,18 @@ export class KernelDataPlane implements DataPlane {
 
   #reconcile(): Pass {
     const pass = this.#reconciler.reconcile(this.#objects());
-    this.#problems.set('kernel', pass.failed);
+    this.#problems.set('kernel', [...this.#reconciler.problems, ...pass.failed]);
     if (pass.failed.length > 0) {
       this.#arm('retry', RETRY, () => this.#readBack());
     }
     for (const vip of this.#wanted.keys()) {
       this.#reportForwarding(vip);
+    }
+    // Who gets copies of ICMP errors follows, a moment later.
+    const copies = JSON.stringify([...this.#copyTargets()]);
+    if (copies !== this.#copies) {
+      this.#copies = copies;
+      this.#scheduleNft();
     }
     return pass;
   }
@@ -269,6 +269,10 @@ export class KernelDataPlane implements DataPlane {
     }
   }
 
+  #copyTargets(): CopyTargets {
+    return copyTargets(this.#options.vips, this.#forwarding, (nextHop) => this.#resolver.resolve(nextHop));
+  }
+
   #reportRepair(operations: readonly string[]): void {
     if (this.#isStarted) {
       this.#handlers?.repaired(operations);
@@ -276,11 +280,8 @@ export class KernelDataPlane implements DataPlane {
   }
 
   #changed(change: KernelChange): void {
-    const isOurs =
-      change.kind !== 'route' ||
-      change.protocol === this.#options.protocol ||
-      change.protocol === KERNEL_ROUTES ||
-      (change.destination !== undefined && this.#wanted.has(change.destination));
+    const { protocol } = this.#options;
+    const isOurs = change.kind !== 'route' || concerns(change, protocol, this.#wanted, this.#nextHops());
     if (isOurs) {
       this.#scheduleReadBack(change.kind === 'link' ? LINK_GAP : READ_BACK_GAP);
     }
@@ -296,13 +297,16 @@ export class KernelDataPlane implements DataPlane {
 
   /** What has changed of the ways to all next hops that are used or probed. */
   #reportLinks(): void {
-    const nextHops = new Set([
-      ...this.#marks.all.keys(),
-      ...[...this.#wanted.values()].flat().map(({ nextHop }) => nextHop),
-    ]);
-    for (const { nextHop, problem } of this.#links.look(nextHops, (one) => this.#resolver.resolve(one))) {
+    const resolve = (one: string): Resolution => this.#resolver.resolve(one);
+    for (const { nextHop, problem } of this.#links.look(this.#nextHops(), resolve)) {
       this.#handlers?.link(nextHop, problem);
     }
+  }
+
+  /** All that are used or probed. */
+  #nextHops(): Set<string> {
+    const used = [...this.#wanted.values()].flat().map(({ nextHop }) => nextHop);
+    return new Set([...this.#marks.all.keys(), ...used]);
   }
 
   #scheduleNft(): void {
@@ -335,27 +339,20 @@ export class KernelDataPlane implements DataPlane {
   }
 
   #applySysctls(isReadBack = false): void {
-    const nextHops = [...this.#marks.all.keys(), ...[...this.#wanted.values()].flat().map((m) => m.nextHop)];
-    const names = nextHops
+    const towardsMembers = [...this.#nextHops()]
       .map((nextHop) => this.#resolver.resolve(nextHop))
       .flatMap((way) => ('problem' in way ? [] : [way.interfaceName]));
-    const links = [...this.#resolver.links().values()];
-    const settings = wantedSysctls({
-      versions: [...new Set(this.#options.vips.map(({ address }) => (address.includes(':') ? 6 : 4)))],
-      memberInterfaces: [...new Set([...names, ...(this.#options.proxyInterfaces ?? [])])],
-      interfaces: links.filter(({ isLoopback }) => !isLoopback).map(({ name }) => name),
-    });
-    const { changed, problems } = applySysctls(settings, this.#host.sysctl, this.#options.manageSysctls);
+    const versions = this.#options.vips.map(({ address }) => (address.includes(':') ? 6 : 4));
+    const names = [...towardsMembers, ...(this.#options.proxyInterfaces ?? [])];
+    const links = this.#resolver.links().values();
+    const { configured, repaired, problems } = this.#sysctls.apply(versions, names, links, isReadBack);
     this.#problems.set('sysctl', problems);
-    if (changed.length > 0) {
-      const isRepair = isReadBack && settings.every(({ name }) => this.#sysctlsMade.has(name));
-      if (isRepair) {
-        this.#reportRepair(changed);
-      } else {
-        this.#handlers?.configured(changed);
-      }
+    if (configured.length > 0) {
+      this.#handlers?.configured(configured);
     }
-    this.#sysctlsMade = new Set(settings.map(({ name }) => name));
+    if (repaired.length > 0) {
+      this.#reportRepair(repaired);
+    }
   }
 
   #lookForConflicts(): void {
@@ -367,12 +364,14 @@ export class KernelDataPlane implements DataPlane {
   async #ensureNft(): Promise<void> {
     this.#lastNft = this.#host.clock.now();
     try {
-      if ((await this.#nft.ensure()) === 'made') {
-        this.#reportRepair(['nft table made']);
+      const repaired = await this.#nft.ensure();
+      if (repaired.length > 0) {
+        this.#reportRepair(repaired);
       }
       this.#problems.set('nft', []);
     } catch (error) {
       this.#problems.set('nft', [error instanceof Error ? error.message : String(error)]);
+      this.#arm('nft', NFT_RETRY, () => void this.#ensureNft());
     }
   }
 

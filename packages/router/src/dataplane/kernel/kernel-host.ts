@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import {
   type KernelChange as LinuxChange,
   Nftables,
@@ -9,8 +10,33 @@ import {
   writeSysctl,
 } from '@bgp-lb/linux';
 import type { Clock } from '@bgp-lb/protocol/node';
-import type { KernelChange, KernelHost } from './kernel-data-plane.ts';
 import { NFT_TABLE } from './nft-table.ts';
+import type { SysctlAccess } from './sysctls.ts';
+
+/** What the kernel monitor tells: enough to know whether it is of interest. */
+export interface KernelChange {
+  readonly kind: 'link' | 'address' | 'route' | 'nexthop' | 'rule' | 'netconf';
+  readonly destination?: string | undefined;
+  readonly protocol?: number | undefined;
+}
+
+/** Who hears of the kernel's changes. */
+interface KernelMonitorHandlers {
+  changed(change: KernelChange): void;
+  nftChanged(): void;
+  overflow(): void;
+}
+
+/** What the data plane uses of the host. */
+export interface KernelHost {
+  readonly socket: RouteSocket;
+  /** Reports changes until `close`; `nftChanged` for our nft table; `overflow` when some were lost. */
+  monitor(handlers: KernelMonitorHandlers): { close(): void };
+  readonly nft: Pick<Nftables, 'apply' | 'table'>;
+  readonly sysctl: SysctlAccess;
+  openSocket(remoteAddress: string, mark: number): Socket;
+  readonly clock: Clock;
+}
 
 /** The kernel of the network namespace that this process is in. `onError` hears of what the monitor cannot read. */
 export function linuxKernelHost(clock: Clock, onError: (error: Error) => void): KernelHost {

@@ -85,6 +85,23 @@ describe('the reconciler', () => {
     expect(forwarding()).toEqual(['10.0.0.11']);
   });
 
+  it('forwards by a plain group where the kernel has no resilient ones, says so, and asks no more', () => {
+    refuse = (request) => request.startsWith('group 1024');
+    expect(reconciler.reconcile(wanted(['10.0.0.11', '10.0.0.12'])).failed).toEqual([]);
+    expect(forwarding()).toEqual(['10.0.0.11', '10.0.0.12']);
+    expect(reconciler.problems.join()).toMatch(/plain groups.*Carrier for nexthop device is down/);
+    requests = [];
+    reconciler.reconcile(wanted(['10.0.0.12']));
+    expect(requests[0]).toBe('group undefined of 1');
+    expect(forwarding()).toEqual(['10.0.0.12']);
+  });
+
+  it('takes no other refusal of a group for that', () => {
+    refuse = (request) => request.startsWith('group');
+    expect(reconciler.reconcile(wanted(['10.0.0.11'])).failed).toHaveLength(1);
+    expect(reconciler.problems).toEqual([]);
+  });
+
   it('makes one request for a change of one weight, and none for no change', () => {
     reconciler.reconcile(wanted(['10.0.0.11', '10.0.0.12']));
     requests = [];

@@ -1,7 +1,7 @@
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import { desiredObjects, type Wanted } from './desired-objects.ts';
 import { type KernelSocket, perform, readOwnObjects } from './kernel-access.ts';
-import { type KernelObjects, noObjects, routeKey, ruleKey } from './kernel-objects.ts';
+import { type KernelObjects, type NexthopGroup, noObjects, routeKey, ruleKey } from './kernel-objects.ts';
 import type { NextHopResolver } from './next-hop-resolver.ts';
 import type { ObjectIds } from './object-ids.ts';
 import { describeOperation, type Operation, operations } from './operation.ts';
@@ -32,6 +32,8 @@ const MAX_ROUNDS = 8;
 export class KernelReconciler {
   #options: KernelReconcilerOptions;
   #known: KernelObjects = noObjects;
+  /** The kernel's words when it refused a resilient group and took a plain one; `undefined` while it takes resilient ones. */
+  #plainBecause: string | undefined;
 
   constructor(options: KernelReconcilerOptions) {
     this.#options = options;
@@ -40,6 +42,16 @@ export class KernelReconciler {
   /** The objects that the kernel has, as far as is known. */
   get known(): KernelObjects {
     return this.#known;
+  }
+
+  /** What this kernel cannot do, one sentence each. */
+  get problems(): readonly string[] {
+    const cost = 'each member that comes or goes breaks connections of the others too, 10 to 50 % of all';
+    return this.#plainBecause === undefined
+      ? []
+      : [
+          `this kernel forwards by plain groups, since it refused a resilient one (Linux 5.13 has them): ${cost}. It says: ${this.#plainBecause}`,
+        ];
   }
 
   /** Reads every object of ours from the kernel. */
@@ -73,7 +85,8 @@ export class KernelReconciler {
   /** What is missing; the RangeError of `ObjectIds` when others have taken every id that we could use. */
   #missing(wanted: Wanted): Operation[] | RangeError {
     try {
-      return operations(desiredObjects(wanted, this.#options.ids, this.#known), this.#known);
+      const asPossible = this.#plainBecause === undefined ? wanted : { ...wanted, resilient: undefined };
+      return operations(desiredObjects(asPossible, this.#options.ids, this.#known), this.#known);
     } catch (error) {
       if (error instanceof RangeError) {
         return error;
@@ -82,11 +95,25 @@ export class KernelReconciler {
     }
   }
 
+  /** The group that the VIP's route leads to. */
+  groupOf(vip: string, table: number, metric: number): NexthopGroup | undefined {
+    const route = this.#known.routes.get(routeKey({ destination: vip, table, metric }));
+    return route?.target.kind === 'group' ? this.#known.groups.get(route.target.id) : undefined;
+  }
+
+  /** Gives a group another idle timer (s) for the time of one request. @returns what the kernel said against it */
+  pulse(group: NexthopGroup, idleTimer: number): string | undefined {
+    const { resilient } = group;
+    if (resilient === undefined) {
+      return 'the group is a plain one';
+    }
+    const short = { ...group, resilient: { ...resilient, idleTimer } };
+    return this.#perform({ kind: 'set-group', group: short }) ?? this.#perform({ kind: 'set-group', group });
+  }
+
   /** The next hops that the VIP's route leads to. */
   forwarding(vip: string, table: number, metric: number): WeightedNextHop[] {
-    const route = this.#known.routes.get(routeKey({ destination: vip, table, metric }));
-    const group = route?.target.kind === 'group' ? this.#known.groups.get(route.target.id) : undefined;
-    return (group?.members ?? []).flatMap(({ id, weight }) => {
+    return (this.groupOf(vip, table, metric)?.members ?? []).flatMap(({ id, weight }) => {
       const nexthop = this.#known.nexthops.get(id);
       return nexthop === undefined ? [] : [{ nextHop: nexthop.gateway, weight }];
     });
@@ -130,13 +157,35 @@ export class KernelReconciler {
     try {
       perform(socket, protocol, operation);
     } catch (error) {
-      const problem = `${describeOperation(operation)}: ${error instanceof Error ? error.message : error}`;
+      const text = error instanceof Error ? error.message : String(error);
+      const problem = `${describeOperation(operation)}: ${text}`;
       onOperation(operation.kind, now() - begin, problem);
-      return problem;
+      return this.#performPlain(operation, text) ? undefined : problem;
     }
     onOperation(operation.kind, now() - begin, undefined);
     this.#known = after(this.#known, operation);
     return undefined;
+  }
+
+  /**
+   * Kernels before 5.13 have no resilient groups, and say so in words that are also used for other faults. So it is tried:
+   * where the same members are taken as a plain group, it was the kind of group that was refused.
+   */
+  #performPlain(operation: Operation, refusal: string): boolean {
+    const hasResilient = [...this.#known.groups.values()].some(({ resilient }) => resilient !== undefined);
+    if (operation.kind !== 'set-group' || operation.group.resilient === undefined || hasResilient) {
+      return false;
+    }
+    const { socket, protocol } = this.#options;
+    const plain = { kind: 'set-group', group: { ...operation.group, resilient: undefined } } as const;
+    try {
+      perform(socket, protocol, plain);
+    } catch {
+      return false;
+    }
+    this.#plainBecause = refusal;
+    this.#known = after(this.#known, plain);
+    return true;
   }
 }
 

@@ -65,7 +65,7 @@ describe('repair', () => {
 
   it('puts back the nft table', async () => {
     lab.exec('nft', 'delete', 'table', 'inet', 'bgp_lb_router');
-    await repaired('nft table made');
+    await repaired('nft table inet bgp_lb_router made');
     expect(lab.exec('nft', 'list', 'tables')).toContain('table inet bgp_lb_router');
   });
 
@@ -95,7 +95,7 @@ describe('repair', () => {
     await plane.setNextHops([]);
     await plane.setNextHops(members('m2'));
     lab.exec('nft', 'delete', 'table', 'inet', 'bgp_lb_router');
-    await repaired('nft table made');
+    await repaired('nft table inet bgp_lb_router made');
     expect(foreign()).toEqual(before);
   });
 });

@@ -1,9 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { Nftables } from '@bgp-lb/linux';
+import { type CopyTargets, copyTable } from './icmp-copies.ts';
 import {
   type FilteredVip,
+  filterTable,
   isNftTableIntact,
   NFT_TABLE,
+  type NftTable,
   type NftTableOptions,
   nftCommands,
 } from './nft-table.ts';
@@ -11,48 +14,67 @@ import {
 /** Exists in every network namespace once connection tracking is loaded. */
 const CONNTRACK = '/proc/sys/net/netfilter/nf_conntrack_max';
 
-/** Keeps the router's nft table as it should be. Never two checks at a time. */
-export class NftKeeper {
-  #nft: Pick<Nftables, 'apply' | 'table'>;
-  #vips: readonly FilteredVip[];
-  #fixed: Pick<NftTableOptions, 'replyMark' | 'refuseUnrouted'>;
-  #running: Promise<'intact' | 'made'> | undefined;
+export interface NftKeeperOptions extends Pick<NftTableOptions, 'replyMark' | 'refuseUnrouted'> {
+  readonly nft: Pick<Nftables, 'apply' | 'table'>;
+  readonly vips: readonly FilteredVip[];
+  /** To whom ICMP errors are copied now. */
+  readonly copies: () => CopyTargets;
+}
 
-  constructor(
-    nft: Pick<Nftables, 'apply' | 'table'>,
-    vips: readonly FilteredVip[],
-    fixed: Pick<NftTableOptions, 'replyMark' | 'refuseUnrouted'>,
-  ) {
-    this.#nft = nft;
-    this.#vips = vips;
-    this.#fixed = fixed;
+/** Keeps the router's nft tables as they should be. Never two checks at a time. */
+export class NftKeeper {
+  readonly #options: NftKeeperOptions;
+  readonly #versions: readonly (4 | 6)[];
+  /** What was made last, by family. */
+  readonly #made = new Map<NftTable['family'], string>();
+  #last: Promise<readonly string[]> | undefined;
+
+  constructor(options: NftKeeperOptions) {
+    this.#options = options;
+    this.#versions = [...new Set(options.vips.map(({ address }) => (address.includes(':') ? 6 : 4)))];
   }
 
-  /** Looks at the table and makes it anew when it is not as wanted. Throws when nft cannot be run or refuses. */
-  ensure(): Promise<'intact' | 'made'> {
-    this.#running ??= this.#ensure().finally(() => {
-      this.#running = undefined;
-    });
-    return this.#running;
+  /**
+   * Looks at the tables and makes anew what is not as wanted. Throws when nft cannot be run or refuses.
+   * @returns what others had changed, in words
+   */
+  ensure(): Promise<readonly string[]> {
+    // One that is running may have looked already at what has changed since.
+    const run = this.idle().then(() => this.#ensure());
+    this.#last = run;
+    return run;
   }
 
   /** Resolves when no check is running. */
   async idle(): Promise<void> {
-    await this.#running?.catch(() => undefined);
+    await this.#last?.catch(() => undefined);
   }
 
-  async #ensure(): Promise<'intact' | 'made'> {
+  async #ensure(): Promise<readonly string[]> {
+    const { vips, replyMark, refuseUnrouted, copies } = this.#options;
     // Looked at each time: connection tracking may be loaded later, by docker for example.
-    const options: NftTableOptions = {
-      vips: this.#vips,
-      ...this.#fixed,
-      notrack: existsSync(CONNTRACK),
-    };
-    const listed = await this.#nft.table('inet', NFT_TABLE);
-    if (listed !== undefined && isNftTableIntact(listed, options)) {
-      return 'intact';
+    const notrack = existsSync(CONNTRACK);
+    const repaired = await this.#keep(filterTable({ vips, replyMark, refuseUnrouted, notrack }));
+    const targets = copies();
+    for (const version of this.#versions) {
+      // By itself: where an interface has just gone nft refuses the copies, and the filter must stand all the same.
+      repaired.push(...(await this.#keep(copyTable(version, targets))));
     }
-    await this.#nft.apply(nftCommands(options));
-    return 'made';
+    return repaired;
+  }
+
+  async #keep(table: NftTable): Promise<string[]> {
+    const { nft } = this.#options;
+    const { family } = table;
+    const wanted = JSON.stringify(table);
+    const listed = await nft.table(family, NFT_TABLE);
+    if (listed !== undefined && isNftTableIntact(listed, table)) {
+      this.#made.set(family, wanted);
+      return [];
+    }
+    const isRepair = this.#made.get(family) === wanted;
+    await nft.apply(nftCommands(table));
+    this.#made.set(family, wanted);
+    return isRepair ? [`nft table ${family} ${NFT_TABLE} made`] : [];
   }
 }

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto';
 
-/** The one nft table of the router (`inet` family). */
+/** The name of the router's nft tables: the filter (`inet`), and the copies of ICMP errors (`ip` and `ip6`). */
 export const NFT_TABLE: string = 'bgp_lb_router';
+
+/** The families that it may have a table of that name in. */
+export const NFT_FAMILIES: readonly NftTable['family'][] = ['inet', 'ip', 'ip6'];
 
 /** A VIP as the filter sees it. */
 export interface FilteredVip {
@@ -26,34 +29,63 @@ export interface NftTableOptions {
 /** An object of nft's JSON schema (libnftables-json(5)): `{"rule": {...}}`. */
 export type NftJson = Readonly<Record<string, unknown>>;
 
-interface Chain {
+interface NftRule {
+  readonly expression: readonly NftJson[];
+  /** What the rule means besides what its expression says: nft keeps the number of an interface, and shows its name. */
+  readonly meaning?: string;
+}
+
+interface NftChain {
   readonly name: string;
   readonly hook: 'prerouting' | 'forward';
   readonly priority: number;
-  readonly rules: readonly (readonly NftJson[])[];
+  readonly rules: readonly NftRule[];
+}
+
+/** A table of ours as it should be. */
+export interface NftTable {
+  readonly family: 'inet' | 'ip' | 'ip6';
+  readonly chains: readonly NftChain[];
 }
 
 /**
- * One transaction that makes the table anew. In `forward` only VIP:port and ICMP pass towards a VIP (invariant 9);
+ * The filter. In `forward` only VIP:port and ICMP pass towards a VIP (invariant 9);
  * the rest is refused at once, since a drop would make clients wait. In `prerouting` answers of a VIP to this host
  * (health probes: nobody else here talks from there) get a mark that rp_filter can look the VIP up with, and what
  * is only passing through is exempt from connection tracking: with direct return it sees half of each connection.
  * New connections to a VIP without members are reset there too.
  */
-export function nftCommands(options: NftTableOptions): NftJson[] {
-  const table = { family: 'inet', name: NFT_TABLE };
+export function filterTable(options: NftTableOptions): NftTable {
+  const rules = (make: (vip: FilteredVip) => NftJson[][]): NftRule[] =>
+    options.vips.flatMap(make).map((expression) => ({ expression }));
+  return {
+    family: 'inet',
+    chains: [
+      {
+        name: 'prerouting',
+        hook: 'prerouting',
+        priority: RAW_PRIORITY,
+        rules: rules((vip) => prerouting(vip, options)),
+      },
+      { name: 'forward', hook: 'forward', priority: FILTER_PRIORITY, rules: rules(forward) },
+    ],
+  };
+}
+
+/** One transaction that makes a table anew. */
+export function nftCommands({ family, chains }: NftTable): NftJson[] {
+  const table = { family, name: NFT_TABLE };
   const commands: NftJson[] = [{ add: { table } }, { delete: { table } }, { add: { table } }];
-  for (const chain of chains(options)) {
-    const base = { family: 'inet', table: NFT_TABLE };
-    const { name, hook, priority } = chain;
+  for (const { name, hook, priority, rules } of chains) {
+    const base = { family, table: NFT_TABLE };
     commands.push({
       add: {
         chain: { ...base, name, type: 'filter', hook, prio: priority, policy: 'accept' },
       },
     });
-    for (const [i, expression] of chain.rules.entries()) {
+    for (const [i, rule] of rules.entries()) {
       commands.push({
-        add: { rule: { ...base, chain: name, expr: expression, comment: ruleComment(i, expression) } },
+        add: { rule: { ...base, chain: name, expr: rule.expression, comment: ruleComment(i, rule) } },
       });
     }
   }
@@ -61,11 +93,10 @@ export function nftCommands(options: NftTableOptions): NftJson[] {
 }
 
 /**
- * True when the listing of the table (`nft -j list table`) is what `nftCommands` makes. Rules are compared by their
+ * True when the listing of a table (`nft -j list table`) is what `nftCommands` makes. Rules are compared by their
  * comments, which carry a digest of what was asked for: nft writes expressions differently than it reads them.
  */
-export function isNftTableIntact(listed: readonly NftJson[], options: NftTableOptions): boolean {
-  const wanted = chains(options);
+export function isNftTableIntact(listed: readonly NftJson[], { chains: wanted }: NftTable): boolean {
   const actual = listed.flatMap((object) => (isRecord(object['chain']) ? [object['chain']] : []));
   if (actual.length !== wanted.length) {
     return false;
@@ -79,31 +110,14 @@ export function isNftTableIntact(listed: readonly NftJson[], options: NftTableOp
       there['prio'] === chain.priority &&
       there['policy'] === 'accept' &&
       comments.length === chain.rules.length &&
-      chain.rules.every((expression, i) => comments[i] === ruleComment(i, expression))
+      chain.rules.every((rule, i) => comments[i] === ruleComment(i, rule))
     );
   });
 }
 
 /** NF_IP_PRI_RAW and NF_IP_PRI_FILTER (linux/netfilter_ipv4.h). */
-const RAW_PRIORITY = -300;
+export const RAW_PRIORITY: number = -300;
 const FILTER_PRIORITY = 0;
-
-function chains(options: NftTableOptions): Chain[] {
-  return [
-    {
-      name: 'prerouting',
-      hook: 'prerouting',
-      priority: RAW_PRIORITY,
-      rules: options.vips.flatMap((vip) => prerouting(vip, options)),
-    },
-    {
-      name: 'forward',
-      hook: 'forward',
-      priority: FILTER_PRIORITY,
-      rules: options.vips.flatMap(forward),
-    },
-  ];
-}
 
 function prerouting(vip: FilteredVip, options: NftTableOptions): NftJson[][] {
   const toThisHost = (op: '==' | '!='): NftJson =>
@@ -149,17 +163,20 @@ function forward(vip: FilteredVip): NftJson[][] {
   ];
 }
 
-function addressIs(vip: FilteredVip, field: 'saddr' | 'daddr'): NftJson {
+/** The source or destination is the VIP. */
+export function addressIs(vip: Pick<FilteredVip, 'address'>, field: 'saddr' | 'daddr'): NftJson {
   const protocol = vip.address.includes(':') ? 'ip6' : 'ip';
   return match({ payload: { protocol, field } }, vip.address);
 }
 
-function match(left: NftJson, right: string | number | boolean, op: '==' | '!=' = '=='): NftJson {
+/** A comparison of nft's. */
+export function match(left: NftJson, right: string | number | boolean, op: '==' | '!=' = '=='): NftJson {
   return { match: { op, left, right } };
 }
 
-function ruleComment(index: number, expression: readonly NftJson[]): string {
-  const digest = createHash('sha256').update(JSON.stringify(expression)).digest('hex').slice(0, 12);
+function ruleComment(index: number, { expression, meaning = '' }: NftRule): string {
+  const text = JSON.stringify(expression) + meaning;
+  const digest = createHash('sha256').update(text).digest('hex').slice(0, 12);
   return `bgp-lb ${index} ${digest}`;
 }
 

@@ -40,10 +40,10 @@ export class ObjectIds {
   }
 
   /**
-   * The id for a VIP's group with that many buckets. The kernel changes neither type nor number of buckets in
+   * The id for a VIP's group with that many buckets, or for a plain one. The kernel changes neither type nor number of buckets in
    * place, so where the group in the kernel has others the next id of the VIP is taken, and the route moves over.
    */
-  group(vip: string, buckets: number, actual: KernelObjects): number {
+  group(vip: string, buckets: number | undefined, actual: KernelObjects): number {
     const slot = this.#groupSlots.get(vip);
     if (slot === undefined) {
       throw new RangeError(`VIP ${vip}: not configured`);
@@ -52,7 +52,10 @@ export class ObjectIds {
     const candidates = Array.from({ length: GROUP_IDS.perSlot }, (_, i) => first + i).filter(
       (id) => !this.#foreign.has(id),
     );
-    const fits = (id: number): boolean => actual.groups.get(id)?.resilient?.buckets === buckets;
+    const fits = (id: number): boolean => {
+      const group = actual.groups.get(id);
+      return group !== undefined && group.resilient?.buckets === buckets;
+    };
     const isFree = (id: number): boolean => !(actual.groups.has(id) || actual.nexthops.has(id));
     const id = candidates.find(fits) ?? candidates.find(isFree);
     if (id === undefined) {

@@ -1,16 +1,25 @@
 /** Runs a kernel data plane in the network namespace of this process and obeys its parent over IPC. For tests. */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
+import { constants } from 'node:os';
+import { NetlinkError, RouteSocket } from '@bgp-lb/linux';
 import { systemClock } from '@bgp-lb/protocol/node';
 import { KernelDataPlane } from '../kernel-data-plane.ts';
 import { linuxKernelHost } from '../kernel-host.ts';
 import type { HostCall, HostEvent, HostReply } from './data-plane-process.ts';
 
 const [options] = process.argv.slice(2);
-const plane = new KernelDataPlane(
-  JSON.parse(options ?? '{}'),
-  linuxKernelHost(systemClock, (error) => tell({ event: 'error', text: error.message })),
-);
+const { hasResilientGroups = true, ...settings } = JSON.parse(options ?? '{}');
+const host = linuxKernelHost(systemClock, (error) => tell({ event: 'error', text: error.message }));
+if (hasResilientGroups === false) {
+  host.socket.setNexthopGroup = (group) => {
+    if (group.resilient !== undefined) {
+      throw new NetlinkError('set next hop group', constants.errno.EINVAL, 'Invalid group type');
+    }
+    RouteSocket.prototype.setNexthopGroup.call(host.socket, group);
+  };
+}
+const plane = new KernelDataPlane(settings, host);
 
 function tell(message: HostReply | HostEvent): void {
   process.send?.(message);
@@ -50,6 +59,13 @@ async function obey(call: HostCall): Promise<unknown> {
     case 'setNextHops': {
       const begin = performance.now();
       plane.setNextHops(call.vip, call.nextHops);
+      return performance.now() - begin;
+    }
+    case 'setAllNextHops': {
+      const begin = performance.now();
+      for (const [vip, nextHops] of call.all) {
+        plane.setNextHops(vip, nextHops);
+      }
       return performance.now() - begin;
     }
     case 'setProbed':

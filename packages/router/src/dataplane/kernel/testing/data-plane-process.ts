@@ -10,6 +10,10 @@ export type HostCall = { readonly id: number } & HostMethod;
 export type HostMethod =
   | { readonly method: 'start' | 'stop' | 'status' }
   | { readonly method: 'setNextHops'; readonly vip: string; readonly nextHops: readonly WeightedNextHop[] }
+  | {
+      readonly method: 'setAllNextHops';
+      readonly all: readonly (readonly [string, readonly WeightedNextHop[]])[];
+    }
   | { readonly method: 'setProbed'; readonly nextHops: readonly string[] }
   | { readonly method: 'probe'; readonly nextHop: string };
 export interface HostReply {
@@ -24,7 +28,13 @@ export interface HostEvent {
 
 export const VIP: string = '10.100.0.1/32';
 
-const testOptions: KernelDataPlaneOptions = {
+/** What the process is started with. */
+interface TestOptions extends KernelDataPlaneOptions {
+  /** False: a kernel that has none is simulated. */
+  readonly hasResilientGroups?: boolean;
+}
+
+const testOptions: TestOptions = {
   vips: [{ prefix: VIP, address: '10.100.0.1', port: 6443 }],
   table: 254,
   protocol: 84,
@@ -57,10 +67,7 @@ export class DataPlaneProcess {
     });
   }
 
-  static async in(
-    namespace: string,
-    changed: Partial<KernelDataPlaneOptions> = {},
-  ): Promise<DataPlaneProcess> {
+  static async in(namespace: string, changed: Partial<TestOptions> = {}): Promise<DataPlaneProcess> {
     const script = fileURLToPath(new URL('./data-plane-host.ts', import.meta.url));
     const argv = [
       'netns',
@@ -83,6 +90,20 @@ export class DataPlaneProcess {
   /** Returns how long the call took, in milliseconds. */
   async setNextHops(nextHops: readonly WeightedNextHop[], vip: string = VIP): Promise<number> {
     return Number(await this.#call({ method: 'setNextHops', vip, nextHops }));
+  }
+
+  /** Those of several VIPs in one turn. Returns how long that took, in milliseconds. */
+  async setAllNextHops(all: ReadonlyMap<string, readonly WeightedNextHop[]>): Promise<number> {
+    return Number(await this.#call({ method: 'setAllNextHops', all: [...all] }));
+  }
+
+  /** Stops reading and writing, as a process that gets no time. */
+  pause(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child.kill('SIGCONT');
   }
 
   async setProbed(nextHops: readonly string[]): Promise<void> {

@@ -55,7 +55,7 @@ describe('the configuration', () => {
         flapDecay: 300_000,
         identities: [],
       },
-      dataplane: { kind: 'kernel', buckets: 16_384, idleTimer: 120_000, table: 254, protocol: 84 },
+      dataplane: { kind: 'kernel', buckets: 4096, idleTimer: 120_000, table: 254, protocol: 84 },
       api: { socket: '/run/bgp-lb/router.sock', listen: { host: '127.0.0.1', port: 9474 } },
       manageSysctls: true,
       stateDir: '/var/lib/bgp-lb',

@@ -125,6 +125,8 @@ export class LbHost extends Host {
       listen: { addresses: ['0.0.0.0'], port: 179 },
       vips: [{ address: vipAddress, port: vipPort, machinePort }],
       neighbors: [...this.neighbors()],
+      // Tests and benchmarks kill the same masters again and again; those about members that keep leaving turn this on.
+      pool: { flapHold: '0s' },
       healthCheck: { interval: '200ms', timeout: '1s', caFile: this.caFile },
       stateDir: this.path('var/lib/bgp-lb'),
       api: { socket: this.router.socketPath, listen: '127.0.0.1:9474' },

@@ -6,6 +6,8 @@ import { Lab } from '../../scripts/lab/lab.ts';
 import type { LbHost } from '../../scripts/lab/lb-host.ts';
 import type { MasterHost } from '../../scripts/lab/master-host.ts';
 import { addresses, startMaster } from '../kit/cluster.ts';
+import { textFrom } from '../kit/host-http.ts';
+import type { EventView } from '../kit/router-view.ts';
 
 const connections = 60;
 const waiting = { timeout: 30_000, interval: 50 } as const;
@@ -22,7 +24,7 @@ describe.skipIf(!hasFrr())('two load balancers behind an upstream router with EC
       const [masters = {}, upstream = {}] = lb.neighbors();
       // One that lacks a master is to be the second choice, and a dead one is to be missed within 6 s.
       const policy = { holdTime: '6s', degraded: { below: 3 } };
-      lb.writeConfig({ neighbors: [masters, { ...upstream, ...policy }] });
+      lb.writeConfig({ neighbors: [masters, { ...upstream, ...policy }], pool: { flapHold: '1s' } });
     }
     await Promise.all(lab.lbs.map((lb) => lb.router.start(30_000)));
     await startMaster(lab, lab.master(1));
@@ -124,6 +126,39 @@ describe.skipIf(!hasFrr())('two load balancers behind an upstream router with EC
     await usedByUpstream(first, second);
     expect(await lab.client.request()).toMatchObject({ ok: true });
     await Promise.all(lab.lbs.map((lb) => lb.exec(['nft', 'delete', 'table', 'ip', 'lab_cut'])));
+  });
+
+  it('hold a master back that keeps leaving, say so, and take it in again', async () => {
+    const victim = lab.master(2);
+    const left = addresses(lab.masters.filter((master) => master !== victim));
+    const events = async (): Promise<readonly EventView[]> =>
+      (await second.router.request('GET', '/api/v1/events?type=member-held-back')) as EventView[];
+    for (const holds of [0, 1]) {
+      await victim.setApiServer('closed');
+      await Promise.all(lab.lbs.map((lb) => lb.waitForPool(left, 20_000)));
+      await victim.setApiServer('ready');
+      await Promise.all(lab.lbs.map(whole));
+      const held = await events();
+      expect(held.map(({ member, heldFor }) => ({ member, heldFor }))).toEqual(
+        Array.from({ length: holds }, () => ({ member: victim.address, heldFor: 1000 })),
+      );
+    }
+    const metrics = await textFrom(second.router.socketPath, '/metrics');
+    expect(metrics).toContain(
+      `bgp_lb_router_member_recent_exits{vip="${vipAddress}/32",member="${victim.address}"} 2`,
+    );
+    // Its share is not fair yet: it took idle buckets. The operator may hurry that.
+    const answer = await second.router.request('POST', '/api/v1/rebalance', {
+      member: victim.address,
+      rate: 1,
+      mostBusy: 65_535,
+    });
+    expect(answer).toEqual([
+      expect.objectContaining({ member: victim.address, state: expect.stringMatching(/running|done/) }),
+    ]);
+    const state = async (): Promise<unknown> =>
+      ((await second.router.request('GET', '/api/v1/rebalance')) as { state: string; missing: number }[])[0];
+    await expect.poll(state, waiting).toMatchObject({ state: 'done', missing: 0 });
   });
 
   it('break no more than the connections of the one whose host dies, and take all new ones', async () => {

@@ -42,6 +42,7 @@ import { makePools } from './pool/make-pools.ts';
 import type { WeightedNextHop } from './pool/member-view.ts';
 import type { Pool } from './pool/pool.ts';
 import { PoolController } from './pool/pool-controller.ts';
+import { type Rebalance, Rebalancer } from './rebalance/rebalancer.ts';
 
 /** The newest events that are kept. */
 const EVENTS_KEPT = 1000;
@@ -87,6 +88,7 @@ class Router {
   #bgp: BgpNeighbors | undefined;
   #advertiser: UpstreamAdvertiser | undefined;
   #control: ControlServer | undefined;
+  #rebalancer: Rebalancer;
 
   constructor(options: RouterOptions, lock: InstanceLock) {
     const { config, logger } = options;
@@ -106,6 +108,8 @@ class Router {
       changed: (change) => this.#observer.onLink(change),
     });
     this.#health = this.#makeHealthChecker();
+    const rebalanced = (rebalance: Rebalance): void => this.#observer.rebalanced(rebalance);
+    this.#rebalancer = new Rebalancer(this.#dataPlane, this.#clock, rebalanced);
     this.#controller = new PoolController({
       pools: this.#pools,
       dataPlane: this.#dataPlane,
@@ -188,6 +192,7 @@ class Router {
     await this.#membership?.stop();
     this.#onLink.stop();
     this.#controller.close();
+    this.#rebalancer.close();
     this.#health.close();
     await this.#dataPlane.stop();
     await this.#control?.close();
@@ -280,6 +285,7 @@ class Router {
       config,
       version,
       pools: this.#pools,
+      rebalancer: this.#rebalancer,
       dataPlane: this.#dataPlane,
       onLink: this.#onLink,
       ca: this.#ca,

@@ -28,6 +28,7 @@ import { API_VERSION, CONFIG_KIND, routerSchema } from './config/schema.ts';
 import type { DataPlaneStatus } from './dataplane/data-plane.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { explainCommand } from './explain/explain-command.ts';
+import { rebalanceCommand } from './rebalance/rebalance-command.ts';
 
 const NAME = 'bgp-lb-router';
 const VERSION = '0.1.0';
@@ -135,6 +136,7 @@ const commands: readonly Command[] = [
   }),
   events,
   explainCommand,
+  rebalanceCommand,
   doctorCommand(load),
 ];
 

@@ -18,6 +18,8 @@ import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { CaFile } from '../health/ca-file.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { Pool } from '../pool/pool.ts';
+import { rebalanceRoutes } from '../rebalance/rebalance-routes.ts';
+import type { Rebalancer } from '../rebalance/rebalancer.ts';
 import {
   type NeighborStatus,
   neighborStatus,
@@ -40,12 +42,13 @@ export interface ControlSources {
   readonly bgp: BgpNeighbors;
   readonly bfd: NeighborBfd;
   readonly advertiser: UpstreamAdvertiser;
+  readonly rebalancer: Rebalancer;
   readonly ca: CaFile;
   readonly now: () => number;
   readonly startedAt: number;
 }
 
-/** The router's own operations of the API; all of them only read. */
+/** The router's own operations of the API. */
 export function controlRoutes(sources: ControlSources): ControlRoute[] {
   const get = (path: string, handle: ControlRoute['handle']): ControlRoute => ({
     method: 'GET',
@@ -58,6 +61,7 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
     get('/api/v1/neighbors/:name', ({ params }) => oneNeighbor(sources, params['name'] ?? '')),
     get('/api/v1/routes', () => routerRoutes(sources)),
     get('/api/v1/fib', () => sources.dataPlane.status({ shares: true })),
+    ...rebalanceRoutes(sources.rebalancer, sources.pools),
   ];
 }
 

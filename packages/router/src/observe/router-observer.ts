@@ -11,6 +11,7 @@ import { describeBfdChange, type Verdict } from '../bfd/who-died.ts';
 import { rejectionClass } from '../membership/import-policy.ts';
 import type { OnLinkChange } from '../on-link/on-link-responder.ts';
 import type { Transition } from '../pool/member-view.ts';
+import type { Rebalance } from '../rebalance/rebalancer.ts';
 import type { RouterMetrics } from './router-metrics.ts';
 
 /** Events of one kind that a neighbour can cause within a minute; the others are only counted. */
@@ -68,6 +69,14 @@ export class RouterObserver {
       () => this.#record('info', 'member-transition', { vip, ...transition }, text),
       TRANSITIONS_PER_MINUTE,
     );
+  }
+
+  /** One line when a rebalance begins, and one when it has ended. */
+  rebalanced(rebalance: Rebalance): void {
+    const { vip, member, state, moved, busy, missing, reason } = rebalance;
+    const did = `${moved} buckets moved, ${busy} of them busy, ${missing} missing`;
+    const text = state === 'running' ? 'begun' : `${state}: ${did}${reason === '' ? '' : `: ${reason}`}`;
+    this.#record('info', 'rebalance', rebalance, `${vip}: rebalance towards ${member} ${text}`);
   }
 
   forwarding(vip: string, nextHops: readonly string[]): void {

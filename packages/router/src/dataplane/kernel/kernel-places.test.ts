@@ -215,3 +215,42 @@ describe('sixteen VIPs with sixteen members each', () => {
     SLOW,
   );
 });
+
+describe('a rebalance', () => {
+  it(
+    'moves as many buckets of others to a member as it may, the longest idle first',
+    async () => {
+      const { namespace } = lab.member('client');
+      lab.exec('ip', '-n', namespace, 'addr', 'del', VIP, 'dev', 'lo');
+      const running = await start({ buckets: 64 });
+      const old = members('m1', 'm2');
+      const newcomer = '10.0.2.50';
+      await running.setNextHops(old);
+      // So many flows that every bucket has one. They are refused further on, but have been given a way by then.
+      const flows = 'for p in $(seq 2000 3500); do echo > /dev/udp/10.100.0.1/$p; done 2>/dev/null; true';
+      execFileSync('ip', ['netns', 'exec', namespace, 'bash', '-c', flows]);
+      await running.setNextHops([...old, { nextHop: newcomer, weight: 256 }]);
+      const has = async (): Promise<number | undefined> =>
+        (await running.status()).vips[0]?.members.find(({ nextHop }) => nextHop === newcomer)?.buckets;
+      // None has been idle for 120 s: the newcomer gets nothing by itself, and nothing that is busy if it must not.
+      expect(await has()).toBe(0);
+      const none = { moved: 0, busy: 0 };
+      const fair = 21;
+      expect(await running.moveBuckets(newcomer, { part: 1, mostBusy: 0 })).toEqual({
+        ...none,
+        missing: fair,
+      });
+      const first = await running.moveBuckets(newcomer, { part: 0.1, mostBusy: 64 });
+      const moved = (await has()) ?? 0;
+      // Seven, and those that were used in the same hundredth of a second as the last of them.
+      expect(moved).toBeGreaterThanOrEqual(7);
+      expect(first).toEqual({ moved, busy: moved, missing: fair - moved });
+      await running.moveBuckets(newcomer, { part: 1, mostBusy: 64 });
+      expect(await has()).toBe(fair);
+      const [group] = lab.json('nexthop').filter((nexthop) => nexthop.group !== undefined);
+      expect(group?.resilient_args).toMatchObject({ buckets: 64, idle_timer: 120 });
+      expect(await running.moveBuckets(newcomer, { part: 1, mostBusy: 64 })).toEqual({ ...none, missing: 0 });
+    },
+    SLOW,
+  );
+});

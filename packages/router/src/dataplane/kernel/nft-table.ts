@@ -3,9 +3,6 @@ import { createHash } from 'node:crypto';
 /** The name of the router's nft tables: the filter (`inet`), and the copies of ICMP errors (`ip` and `ip6`). */
 export const NFT_TABLE: string = 'bgp_lb_router';
 
-/** The families that it may have a table of that name in. */
-export const NFT_FAMILIES: readonly NftTable['family'][] = ['inet', 'ip', 'ip6'];
-
 /** A VIP as the filter sees it. */
 export interface FilteredVip {
   /** Address without length. */

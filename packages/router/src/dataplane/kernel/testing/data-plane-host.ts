@@ -68,6 +68,8 @@ async function obey(call: HostCall): Promise<unknown> {
       }
       return performance.now() - begin;
     }
+    case 'moveBuckets':
+      return plane.moveBuckets('10.100.0.1/32', call.nextHop, call.limits);
     case 'setProbed':
       plane.setProbed(call.nextHops);
       return undefined;

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { WeightedNextHop } from '../../../pool/member-view.ts';
-import type { DataPlaneStatus } from '../../data-plane.ts';
+import type { BucketMove, DataPlaneStatus } from '../../data-plane.ts';
 import type { KernelDataPlaneOptions } from '../kernel-data-plane.ts';
 
 /** What the test asks of the process in the namespace. */
@@ -13,6 +13,11 @@ export type HostMethod =
   | {
       readonly method: 'setAllNextHops';
       readonly all: readonly (readonly [string, readonly WeightedNextHop[]])[];
+    }
+  | {
+      readonly method: 'moveBuckets';
+      readonly nextHop: string;
+      readonly limits: { readonly part: number; readonly mostBusy: number };
     }
   | { readonly method: 'setProbed'; readonly nextHops: readonly string[] }
   | { readonly method: 'probe'; readonly nextHop: string };
@@ -95,6 +100,10 @@ export class DataPlaneProcess {
   /** Those of several VIPs in one turn. Returns how long that took, in milliseconds. */
   async setAllNextHops(all: ReadonlyMap<string, readonly WeightedNextHop[]>): Promise<number> {
     return Number(await this.#call({ method: 'setAllNextHops', all: [...all] }));
+  }
+
+  async moveBuckets(nextHop: string, limits: { part: number; mostBusy: number }): Promise<BucketMove> {
+    return (await this.#call({ method: 'moveBuckets', nextHop, limits })) as BucketMove;
   }
 
   /** Stops reading and writing, as a process that gets no time. */

@@ -1,5 +1,5 @@
 import type { Clock } from '@bgp-lb/protocol/node';
-import type { DataPlane } from './data-plane.ts';
+import type { DataPlane } from '../dataplane/data-plane.ts';
 
 /** A paced move of hash buckets to one member, as it is shown. */
 export interface Rebalance {

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it } from 'vitest';
+import type { BucketMove } from '../dataplane/data-plane.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
-import type { BucketMove } from './data-plane.ts';
 import { type Rebalance, Rebalancer } from './rebalancer.ts';
 
 let clock: ManualClock;

@@ -1,11 +1,14 @@
 #!/bin/sh
 # start-frr.sh [GATEWAY VIP]: FRR with the configuration /etc/bgp-lb/frr.conf, in which @PASSWORD@ stands for the BGP
-# password. As a master it has a gateway and the VIP. bgpd is the container's main program, and no watchfrr runs beside
-# it: restarting containers is the engine's.
+# password. As a master it has a gateway and the VIP. As a router it knows what BGP tells it and has no other way: its
+# engine's gateway would take what is for a VIP that is gone to the world outside, and redirect the client there.
+# bgpd is the container's main program, and no watchfrr runs beside it: restarting containers is the engine's.
 set -eu
 if [ $# -gt 0 ]; then
   ip route replace default via "$1"
   ip address replace "$2/32" dev lo
+else
+  ip route flush exact default
 fi
 install -d -o frr -g frr /run/frr
 rm -f /run/frr/*

@@ -59,6 +59,7 @@ async function makeArchive(archive: string): Promise<void> {
         'mmdebstrap',
         ...['--quiet', '--mode=root', '--variant=apt', `--include=${packages.join(',')}`],
         '--aptopt=Acquire::Languages "none"',
+        '--aptopt=Acquire::Retries "3"',
         `--customize-hook=copy-in ${local}/bin ${local}/lib /usr/local`,
         '--customize-hook=rm -rf "$1"/usr/share/doc/* "$1"/usr/share/man/* "$1"/usr/share/locale/*',
         ...[suite, file, mirror],

@@ -21,8 +21,9 @@ import { waitUntil } from '../lab/wait-until.ts';
 
 const insideScript = new URL('./inside.sh', import.meta.url).pathname;
 const folderPrefix = 'bgp-lb-engine-';
-/** Milliseconds; two busy cores need much of it. */
+/** Milliseconds; two busy cores need much of it, and so does the removal of images. */
 const startLimit = 120_000;
+const stopLimit = 240_000;
 
 /** What `start` leaves for `stop`: process 1 of the engine's namespaces, as this machine numbers it. */
 interface EngineRecord {
@@ -110,7 +111,7 @@ export class ContainerEngine {
     if (isProcessAlive(this.#init)) process.kill(this.#init.pid, 'SIGTERM');
     await waitUntil(() => !isProcessAlive(this.#init), {
       what: `end of the engine in ${this.folder}`,
-      timeoutMs: 60_000,
+      timeoutMs: stopLimit,
     });
   }
 }

@@ -1,0 +1,159 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ClientCalls } from '../../scripts/lab/client-calls.ts';
+import type { CheckResult, OpenResult } from '../../scripts/lab/client-protocol.ts';
+import { waitUntil } from '../../scripts/lab/wait-until.ts';
+import { ComposeLab, everyMaster, frrMaster, masters, vip } from './compose-lab.ts';
+
+const routers = ['router-1', 'router-2'] as const;
+const uplinks = ['10.77.1.10', '10.77.1.20'];
+const target = { host: vip, port: 6443, caFile: '/shared/ca.crt' };
+const connections = 60;
+
+describe('docker-compose.yml with FRR as upstream router and as a master', () => {
+  let lab: ComposeLab;
+  let client: ClientCalls;
+
+  beforeAll(async () => {
+    lab = await ComposeLab.start();
+    client = await lab.client();
+    for (const router of routers) await lab.waitForPool(router, everyMaster);
+  }, 20 * 60_000);
+  afterAll(async () => {
+    await lab?.stop();
+  }, 5 * 60_000);
+
+  const open = async (): Promise<OpenResult> => {
+    await client.call('closeAll', {});
+    return client.call('open', {
+      target,
+      count: connections,
+      exchangeEvery: 1_000,
+      connectTimeout: 10_000,
+      exchange: 'lines',
+    });
+  };
+  const check = (): Promise<CheckResult> => client.call('check', { timeout: 10_000 });
+  const waitForHealth = (service: string, state: string): Promise<unknown> =>
+    waitUntil(async () => (await lab.health(service)) === state, {
+      what: `${service} ${state}`,
+      timeoutMs: 60_000,
+      everyMs: 500,
+      detail: () => lab.log(service),
+    });
+
+  it('makes the VIP appear in the upstream router, with ECMP over both load balancers in its kernel', async () => {
+    await lab.waitForVipGateways(uplinks);
+    const { paths } = JSON.parse(await lab.vtysh('upstream', `show bgp ipv4 unicast ${vip}/32 json`)) as {
+      paths: readonly { multipath?: boolean; aspath: { string: string } }[];
+    };
+    expect(paths).toHaveLength(2);
+    expect(paths.every(({ multipath }) => multipath === true)).toBe(true);
+    expect(paths.map(({ aspath }) => aspath.string)).toEqual(['64512', '64512']);
+  });
+
+  it('is healthy by the own /readyz of each daemon', async () => {
+    const services = [...routers, ...masters.flatMap(({ containers }) => containers[1])];
+    for (const service of services) await waitForHealth(service, 'healthy');
+  });
+
+  it('serves clients by every master, FRR’s too', async () => {
+    // One that came into the pool after the others gets its share as buckets fall idle.
+    await waitUntil(
+      async () => {
+        const { opened, byMaster } = await open();
+        expect(opened).toBe(connections);
+        return Object.keys(byMaster).length === everyMaster.length;
+      },
+      { what: 'connections to every master', timeoutMs: 150_000, everyMs: 2_000 },
+    );
+  });
+
+  it('signs its sessions with FRR by TCP-MD5: with another password there is none', async () => {
+    for (const address of uplinks) {
+      expect(await lab.neighbor('upstream', address)).toMatchObject({
+        bgpState: 'Established',
+        authenticationEnabled: 1,
+      });
+    }
+    const password = (await lab.exec('upstream', ['cat', '/shared/bgp-password'])).trim();
+    const setPassword = (text: string): Promise<string> =>
+      lab.vtysh('upstream', 'configure terminal', 'router bgp 65001', `neighbor lb password ${text}`);
+    await setPassword('not-the-password');
+    await lab.waitForVipGateways([]);
+    const before = await md5Failures(lab);
+    await waitUntil(async () => (await md5Failures(lab)) > before, {
+      what: 'segments with the wrong signature',
+      timeoutMs: 30_000,
+      everyMs: 200,
+    });
+    expect((await lab.neighbor('upstream', '10.77.1.10')).bgpState).not.toBe('Established');
+    await setPassword(password);
+    await lab.waitForVipGateways(uplinks);
+  });
+
+  it('loses only the connections to a master that is killed, and none when it is back', async () => {
+    const { byMaster: before } = await open();
+    const [victim] = masters.toSorted((a, b) => (before[b.name] ?? 0) - (before[a.name] ?? 0));
+    if (victim === undefined) throw new Error('there is no master');
+    await lab.change(['kill'], [...victim.containers].reverse());
+    for (const router of routers) {
+      const others = everyMaster.filter((each) => each !== victim);
+      await lab.waitForPool(router, others);
+    }
+    const { brokenByMaster, alive } = await check();
+    expect(brokenByMaster).toEqual({ [victim.name]: before[victim.name] });
+    expect(alive).toBe(connections - (before[victim.name] ?? 0));
+    await open();
+    await lab.change(['start'], victim.containers);
+    for (const router of routers) await lab.waitForPool(router, everyMaster);
+    expect(await check()).toMatchObject({ alive: connections, broken: 0 });
+  });
+
+  it('takes a master that FRR announces out as soon as FRR withdraws it', async () => {
+    const announce = (line: string): Promise<string> =>
+      lab.vtysh(
+        ...['frr-master', 'configure terminal', 'router bgp 64512', 'address-family ipv4 unicast', line],
+      );
+    await announce(`no network ${vip}/32`);
+    for (const router of routers) await lab.waitForPool(router, masters);
+    await announce(`network ${vip}/32`);
+    for (const router of routers) await lab.waitForPool(router, everyMaster);
+  });
+
+  it('goes on by the other load balancer when one is killed', async () => {
+    await lab.change(['kill'], ['router-1']);
+    await lab.waitForVipGateways(['10.77.1.20']);
+    expect((await open()).opened).toBe(connections);
+    await lab.change(['start'], ['router-1']);
+    await lab.waitForVipGateways(uplinks);
+  });
+
+  it('makes the VIP vanish from the upstream router with the last API server, and appear with the first', async () => {
+    const apiServers = [...masters.map(({ containers }) => containers[0]), frrMaster.containers[1]];
+    await lab.change(['kill'], apiServers);
+    await lab.waitForVipGateways([]);
+    const { opened } = await open();
+    expect(opened).toBe(0);
+    const [first] = masters;
+    await lab.change(['start'], [first.containers[0]]);
+    await lab.change(['restart', '--time', '1'], [first.containers[1]]);
+    await lab.waitForVipGateways(uplinks);
+    for (const router of routers) await lab.waitForPool(router, [first]);
+    expect(await open()).toEqual({
+      ...{ opened: connections, failed: 0, failures: {} },
+      byMaster: { [first.name]: connections },
+    });
+  });
+});
+
+/** TCPMD5Failure and its kin on the upstream router (SNMP counters of Linux, /proc/net/netstat). */
+async function md5Failures(lab: ComposeLab): Promise<number> {
+  const text = await lab.exec('upstream', ['cat', '/proc/net/netstat']);
+  const [names = [], values = []] = text
+    .split('\n')
+    .filter((line) => line.startsWith('TcpExt:'))
+    .map((line) => line.split(' '));
+  return ['TCPMD5NotFound', 'TCPMD5Unexpected', 'TCPMD5Failure']
+    .map((name) => Number(values[names.indexOf(name)]))
+    .reduce((sum, count) => sum + count, 0);
+}

@@ -82,13 +82,14 @@ async function measureOne(
     const clients = link.right.sessions.map((session) => session.local);
     const plan: ReflectPlan = { local, asn, clients, holdTime };
     daemon = await start(name, link.left.namespace, plan);
-    const { pids } = daemon;
     const right = await link.right.namespace.start<Clients>(
       new URL('./programs/clients.ts', import.meta.url),
     );
     await right.run((program, given) => program.open(given), {
       ...{ reflector: local, asn, holdTime, prefixes, clients },
     });
+    // Only now: OpenBGPD's processes start one after another.
+    const { pids } = daemon;
     const before = processorTime(pids);
     const figures = await right.run((program, given) => program.reflect(given), { patience });
     const run: ReflectRun = {

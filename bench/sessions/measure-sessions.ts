@@ -99,7 +99,7 @@ async function measureOne(name: DaemonName, sessions: number, holdTime: number):
 type PeersProcess = Awaited<ReturnType<typeof NetworkNamespace.prototype.start<Peers>>>;
 
 async function measurePeers(
-  { pids }: RunningDaemon,
+  running: RunningDaemon,
   peers: PeersProcess,
   {
     daemon,
@@ -109,6 +109,8 @@ async function measurePeers(
 ): Promise<Omit<SessionsRun, 'daemon' | 'holdTime'>> {
   const options = { daemon, asn, holdTime, addresses };
   await peers.run((program, given) => program.openFirst(given), options);
+  // Only now: OpenBGPD's processes start one after another.
+  const { pids } = running;
   const before = processorTime(pids);
   const times = await peers.run((program, given) => program.openOthers(given), options);
   const cpu = processorTime(pids) - before;

@@ -63,6 +63,7 @@ export { acquireInstanceLock, type InstanceLock, InstanceLockError } from './pro
 export { createLogger, LOG_LEVELS, type Logger, type LogLevel } from './process/logger.ts';
 export { createMetrics, type Metrics } from './process/metrics.ts';
 export { type RunDaemonOptions, type RunningDaemon, runDaemon } from './process/run-daemon.ts';
+export { checkReload, ReloadError, type ReloadRule } from './reload/check-reload.ts';
 export {
   CertificateError,
   parseCertificates,

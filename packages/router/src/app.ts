@@ -2,10 +2,13 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   acquireInstanceLock,
+  ControlError,
   ControlServer,
+  checkReload,
   EventLog,
   type InstanceLock,
   type Logger,
+  ReloadError,
   type RunningDaemon,
   readSecret,
 } from '@bgp-lb/daemon';
@@ -35,6 +38,7 @@ import { makeDataPlane } from './dataplane/make-data-plane.ts';
 import { CaFile } from './health/ca-file.ts';
 import { DOUBTED_CONNECT, HealthChecker, probeThrough } from './health/health-checker.ts';
 import { BgpMembership } from './membership/bgp-membership.ts';
+import { metricSources } from './observe/metric-sources.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
 import { linuxOnLinkHost, OnLinkResponder } from './on-link/on-link-responder.ts';
@@ -43,12 +47,15 @@ import type { WeightedNextHop } from './pool/member-view.ts';
 import type { Pool } from './pool/pool.ts';
 import { PoolController } from './pool/pool-controller.ts';
 import { type Rebalance, Rebalancer } from './rebalance/rebalancer.ts';
+import { type NeighborChanges, planNeighbors, routerReload } from './reload/neighbor-changes.ts';
 
 /** The newest events that are kept. */
 const EVENTS_KEPT = 1000;
 
 export interface RouterOptions {
   readonly config: RouterConfig;
+  /** Reads the configuration as it is now. Throws ConfigError. */
+  readonly reread: () => RouterConfig;
   /** What the BFD thread runs. */
   readonly program: URL;
   readonly logger: Logger;
@@ -65,11 +72,12 @@ export async function startRouter(options: RouterOptions): Promise<RunningDaemon
   const lock = await acquireInstanceLock(join(config.stateDir, 'router.lock'));
   const router = new Router(options, lock);
   await router.start();
-  return { stop: () => router.stop() };
+  return { stop: () => router.stop(), reload: () => router.reload() };
 }
 
 class Router {
   #options: RouterOptions;
+  #config: RouterConfig;
   #lock: InstanceLock;
   #clock = systemClock;
   #startedAt = systemClock.now();
@@ -94,6 +102,7 @@ class Router {
     const { config, logger } = options;
     const now = (): number => this.#clock.now();
     this.#options = options;
+    this.#config = config;
     this.#lock = lock;
     this.#events = new EventLog({ capacity: EVENTS_KEPT, clock: this.#clock });
     this.#observer = new RouterObserver({ logger, events: this.#events, metrics: this.#metrics, now });
@@ -184,6 +193,47 @@ class Router {
     return isMember === true ? false : undefined;
   }
 
+  /** SIGHUP. Rejects with the reason when nothing is taken. */
+  async reload(): Promise<void> {
+    this.#takeConfig();
+  }
+
+  #reloadByRequest(): NeighborChanges {
+    try {
+      return this.#takeConfig();
+    } catch (error) {
+      throw new ControlError(409, error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  /**
+   * Takes the neighbours, and how much is logged, from the configuration as it is now. Whole or not at all: everything that may
+   * fail comes before the first change.
+   * @throws ConfigError, SecretError, ReloadError
+   */
+  #takeConfig(): NeighborChanges {
+    const { reread, logger } = this.#options;
+    try {
+      const bgp = this.#bgp;
+      if (bgp === undefined)
+        throw new ReloadError('nothing was reloaded, since the router is still starting');
+      const next = reread();
+      checkReload(this.#config, next, routerReload);
+      const plan = planNeighbors(this.#config.neighbors, next.neighbors);
+      const passwords = bgp.readPasswords(next.neighbors);
+      logger.level = next.log.level;
+      this.#config = next;
+      const changes = bgp.setNeighbors(next.neighbors, plan, passwords);
+      this.#bfd?.setNeighbors(plan);
+      this.#advertiser?.refresh();
+      this.#observer.reloaded(changes);
+      return changes;
+    } catch (error) {
+      this.#observer.reloadRefused(error instanceof Error ? error.message : String(error));
+      throw error;
+    }
+  }
+
   /** The kernel forwards on, masters and upstreams keep what they have; nothing else is left behind (invariant 6). */
   async stop(): Promise<void> {
     // First, while TCP is there: nobody is to take what follows for the death of this host.
@@ -232,7 +282,8 @@ class Router {
       isUsable: (path, { role }) => this.#isForwardedTo(path) ?? role !== 'master',
       neighbors: config.neighbors,
       listen: config.listen,
-      context: { config, readPassword: readSecret, isRestarting },
+      context: { config, isRestarting },
+      readPassword: readSecret,
       sockets: linuxSockets,
       clock: this.#clock,
       observe: (peer, event) => {
@@ -282,7 +333,7 @@ class Router {
     const { bgp, bfd } = parts;
     const sources: ControlSources = {
       ...parts,
-      config,
+      config: () => this.#config,
       version,
       pools: this.#pools,
       rebalancer: this.#rebalancer,
@@ -292,7 +343,9 @@ class Router {
       now: () => this.#clock.now(),
       startedAt: this.#startedAt,
     };
-    this.#observeGauges(bgp);
+    this.#metrics.observe(
+      metricSources({ pools: this.#pools, dataPlane: this.#dataPlane, onLink: this.#onLink, bgp }),
+    );
     this.#metrics.bfd.observe({
       status: () => bfd.status(),
       roleOf: (id) =>
@@ -302,33 +355,16 @@ class Router {
       socketPath: config.api.socket,
       listen: config.api.listen,
       allowedHosts: config.api.allowedHosts,
-      routes: controlRoutes(sources),
+      routes: [
+        ...controlRoutes(sources),
+        { method: 'POST', path: '/api/v1/reload', handle: () => this.#reloadByRequest() },
+      ],
       metrics: this.#metrics.metrics.registry,
       events: this.#events,
       logger,
       readiness: () => readiness(sources),
     });
     await this.#control.start();
-  }
-
-  #observeGauges(bgp: BgpNeighbors): void {
-    const vips = [...this.#pools.keys()];
-    this.#metrics.observe({
-      members: () =>
-        [...this.#pools.values()].flatMap((pool) =>
-          pool.members().map((member) => ({ vip: pool.vip, ...member })),
-        ),
-      shares: () =>
-        this.#dataPlane
-          .status({ shares: true })
-          .vips.flatMap(({ vip, members }) =>
-            members.map(({ nextHop, share, buckets }) => ({ vip, member: nextHop, share, buckets })),
-          ),
-      forwarding: () => vips.map((vip) => ({ vip, forwarding: this.#dataPlane.forwarding(vip).length > 0 })),
-      sessions: () => bgp.peers().map(({ peer, neighbor }) => ({ role: neighbor.role, state: peer.state })),
-      rejectedConnections: () => bgp.rejectedConnections,
-      onLink: () => this.#onLink.status(),
-    });
   }
 
   #reportProblems(): void {

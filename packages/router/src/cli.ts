@@ -29,6 +29,7 @@ import type { DataPlaneStatus } from './dataplane/data-plane.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { explainCommand } from './explain/explain-command.ts';
 import { rebalanceCommand } from './rebalance/rebalance-command.ts';
+import { reloadCommand } from './reload/reload-command.ts';
 
 const NAME = 'bgp-lb-router';
 const VERSION = '0.1.0';
@@ -61,7 +62,7 @@ const run = (program: URL): Command => ({
     await runDaemon({
       name: NAME,
       logger,
-      start: () => startRouter({ config, program, logger, version: VERSION }),
+      start: () => startRouter({ config, reread: () => load(context), program, logger, version: VERSION }),
     });
     return 0;
   },
@@ -138,6 +139,7 @@ const commands: readonly Command[] = [
   explainCommand,
   rebalanceCommand,
   doctorCommand(load),
+  reloadCommand,
 ];
 
 /** Runs the command line and resolves to its exit code. @param program what the BFD thread runs */

@@ -1,5 +1,11 @@
 import { dirname, join } from 'node:path';
-import { acquireInstanceLock, ControlError, ControlServer, type RunningDaemon } from '@bgp-lb/daemon';
+import {
+  acquireInstanceLock,
+  ControlError,
+  ControlServer,
+  checkReload,
+  type RunningDaemon,
+} from '@bgp-lb/daemon';
 import { RouteSocket, tcpMd5Counters } from '@bgp-lb/linux';
 import type { AnnotationWatch } from './annotation/annotation-watch.ts';
 import { newAnnotationWatch } from './annotation/new-annotation-watch.ts';
@@ -12,7 +18,7 @@ import { DrainOrderFile } from './lifecycle/drain-order.ts';
 import { DrainTriggers } from './lifecycle/drain-triggers.ts';
 import { type MasterKernel, masterKernel } from './master-kernel.ts';
 import { MasterLife } from './master-life.ts';
-import { checkReload } from './reload/plan-reload.ts';
+import { speakerReload } from './reload/reload-rule.ts';
 import { readPasswords, refuseStaleMounts } from './reload/router-passwords.ts';
 import { type RouterSessions, routerSessions } from './router-sessions.ts';
 import type { SpeakerContext, SpeakerOptions } from './speaker-context.ts';
@@ -156,7 +162,7 @@ class SpeakerDaemon implements RunningDaemon {
   #takeConfig(): RouterChanges {
     const { config, configFile, logger, reread } = this.#context;
     const next = reread();
-    checkReload(config, next);
+    checkReload(config, next, speakerReload);
     refuseStaleMounts(configFile, next.routers);
     const passwords = readPasswords(next.routers);
     logger.level = next.log.level;

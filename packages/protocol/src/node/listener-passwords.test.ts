@@ -35,4 +35,20 @@ describe('passwords of neighbours of both families', () => {
     await speaker.close();
     expect(keys).toEqual(['0.0.0.0 10.0.0.0/24', ':: 10.0.0.0/24', ':: fd00::/64']);
   });
+
+  it('are replaced by name, and taken back', async () => {
+    const keys: string[] = [];
+    const sockets = recording(keys);
+    const speaker = new BgpSpeaker({ asn: asn(64512), routerId: parseRouterId('10.0.0.1'), sockets });
+    await speaker.listen({ address: '0.0.0.0' });
+    const remoteAsn = [asn(64512)];
+    speaker.addRange({ name: 'range', range: '10.0.0.0/24', remoteAsn, maxSessions: 1 });
+    speaker.addPeer({ name: 'peer', address: '10.1.0.2', remoteAsn, passive: true });
+    speaker.setAcceptPassword('range', 'new');
+    speaker.setAcceptPassword('peer', 'other');
+    speaker.setAcceptPassword('peer', undefined);
+    expect(keys).toEqual(['0.0.0.0 10.0.0.0/24', '0.0.0.0 10.1.0.2/32', '0.0.0.0 10.1.0.2/32']);
+    expect(() => speaker.setAcceptPassword('nobody', 'x')).toThrow('no peer or range nobody');
+    await speaker.close();
+  });
 });

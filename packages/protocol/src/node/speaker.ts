@@ -169,6 +169,28 @@ export class BgpSpeaker {
     await Promise.all(this.#membersOf(name).map((peer) => this.removePeer(peer)));
   }
 
+  /**
+   * Has connections that a peer or a range makes from now on be signed with another key, or with none; a session that stands
+   * keeps the key that it was made with (RFC 2385). For connections that we make, `connectPassword` is asked each time.
+   * @throws RangeError when there is no such peer and no such range
+   */
+  setAcceptPassword(name: string, password: string | undefined): void {
+    const range = this.#ranges.get(name);
+    const peer = this.peer(name);
+    if (range !== undefined) {
+      this.#ranges.set(name, { ...range, settings: signedWith(range.settings, password) });
+      this.#setPassword(formatPrefix(range.prefix), password);
+    } else if (peer !== undefined) {
+      this.#setPassword(hostPrefix(peer.address), password);
+    } else throw new RangeError(`no peer or range ${name}`);
+    // What an accepted connection is given.
+    for (const [one, settings] of this.#settings) {
+      if (one === peer || (range !== undefined && one.range === name)) {
+        this.#settings.set(one, signedWith(settings, password));
+      }
+    }
+  }
+
   /** All neighbours, those of ranges too. */
   peers(): readonly Peer[] {
     return [...this.#peers.values()];
@@ -336,6 +358,11 @@ export class BgpSpeaker {
     else this.#passwords.set(prefix, password);
     for (const listener of this.#listeners) setListenerPassword(listener, prefix, password);
   }
+}
+
+function signedWith(settings: ResolvedSettings, password: string | undefined): ResolvedSettings {
+  const { password: _, ...socket } = settings.socket;
+  return { ...settings, socket: password === undefined ? socket : { ...socket, password } };
 }
 
 /** A listener on an IPv4 address never sees an IPv6 neighbour, and cannot hold its key; one on `::` may see both. */

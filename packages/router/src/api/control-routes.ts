@@ -32,7 +32,8 @@ import { forwardingProblems, type RouterStatus, vipStatus } from './router-statu
 
 /** What the API tells about. */
 export interface ControlSources {
-  readonly config: RouterConfig;
+  /** As it was last taken. */
+  readonly config: () => RouterConfig;
   readonly routerId: RouterId;
   readonly version: string;
   /** By VIP, in the order of the configuration. */
@@ -74,7 +75,8 @@ export function readiness({ pools, dataPlane }: ControlSources): Readiness {
 }
 
 async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
-  const { config, routerId, pools, dataPlane, onLink, bgp, bfd, ca, now, version, startedAt } = sources;
+  const config = sources.config();
+  const { routerId, pools, dataPlane, onLink, bgp, bfd, ca, now, version, startedAt } = sources;
   const fib = dataPlane.status({ shares: false });
   const hasUpstreams = bgp.peers('upstream').length > 0;
   return {
@@ -107,7 +109,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
 
 /** A member that is gone is still somebody's: of the neighbour that BFD was configured with. */
 function bfdStateOf({ bfd, config }: ControlSources, nextHop: string): BfdState | 'off' {
-  const masters = config.neighbors.filter((one) => one.role === 'master');
+  const masters = config().neighbors.filter((one) => one.role === 'master');
   const session = masters.find(({ memberAddress }) => memberAddress === nextHop)?.address ?? nextHop;
   const known = bfd.stateOf(session);
   if (known !== undefined) {

@@ -7,6 +7,7 @@ import type {
   BfdThreadHandlers,
 } from '@bgp-lb/protocol/node';
 import type { NeighborConfig } from '../config/router-config.ts';
+import type { NeighborPlan } from '../reload/neighbor-changes.ts';
 import { type Verdict, whoDied } from './who-died.ts';
 
 /** Hosts that BFD says are dead, all that were found in one turn of the event loop. */
@@ -85,7 +86,25 @@ export class NeighborBfd {
 
   /** Begins with the neighbours whose address is known. */
   start(): void {
-    for (const neighbor of this.#options.neighbors) {
+    this.#startWith(this.#options.neighbors);
+  }
+
+  /** Ends the sessions with neighbours that are none any more, and begins with those that are new. */
+  setNeighbors({ removed, changed, added }: NeighborPlan): void {
+    const gone = new Set([...removed, ...changed.map(({ from }) => from)].map(({ name }) => name));
+    for (const [address, neighbor] of this.#sessions) {
+      const { name } = neighbor;
+      if (gone.has(name)) {
+        // Nobody waits for it any more.
+        this.#options.required(address, neighbor, true);
+        this.forget(address);
+      }
+    }
+    this.#startWith([...added, ...changed.map(({ to }) => to)]);
+  }
+
+  #startWith(neighbors: readonly NeighborConfig[]): void {
+    for (const neighbor of neighbors) {
       if (neighbor.address !== undefined) {
         this.#add(neighbor.address, neighbor, undefined);
       }

@@ -19,6 +19,7 @@ import {
   type Sockets,
 } from '@bgp-lb/protocol/node';
 import type { NeighborConfig } from '../config/router-config.ts';
+import type { NeighborChanges, NeighborPlan } from '../reload/neighbor-changes.ts';
 import { type NeighborContext, neighborOptions } from './neighbor-options.ts';
 
 /** What the owner of one role's neighbours is told, in the tick in which it happens. */
@@ -36,7 +37,9 @@ export interface BgpNeighborsOptions {
   readonly clusterId: RouterId;
   readonly neighbors: readonly NeighborConfig[];
   readonly listen: { readonly addresses: readonly string[]; readonly port: number };
-  readonly context: NeighborContext;
+  readonly context: Omit<NeighborContext, 'passwordOf'>;
+  /** Reads a password file. Throws SecretError. */
+  readonly readPassword: (file: string) => string;
   readonly sockets: Sockets;
   readonly clock: Clock;
   /** A path of this neighbour may be told to others. */
@@ -57,7 +60,10 @@ const BACKLOG = 1024;
 /** The BGP speaker with its neighbours, each told to the owner of its role. */
 export class BgpNeighbors {
   #options: BgpNeighborsOptions;
+  #neighbors: readonly NeighborConfig[];
   #byName: ReadonlyMap<string, NeighborConfig>;
+  /** What connections of a neighbour are signed with, as last read, by name. */
+  #passwords = new Map<string, string | undefined>();
   #speaker: BgpSpeaker;
   #reflection: Reflection;
   #handlers = new Map<NeighborConfig['role'], NeighborHandlers>();
@@ -65,7 +71,8 @@ export class BgpNeighbors {
 
   constructor(options: BgpNeighborsOptions) {
     this.#options = options;
-    this.#byName = new Map(options.neighbors.map((neighbor) => [neighbor.name, neighbor]));
+    this.#neighbors = options.neighbors;
+    this.#byName = byName(options.neighbors);
     this.#speaker = new BgpSpeaker({
       asn: options.asn,
       routerId: options.routerId,
@@ -97,7 +104,7 @@ export class BgpNeighbors {
   }
 
   get neighbors(): readonly NeighborConfig[] {
-    return this.#options.neighbors;
+    return this.#neighbors;
   }
 
   /** Connections that were turned away because nobody is configured at their address, or its range is full. */
@@ -112,17 +119,82 @@ export class BgpNeighbors {
 
   /** Listens, and adds all neighbours. Rejects when a listener cannot be had. */
   async start(): Promise<void> {
-    const { neighbors, context, listen } = this.#options;
+    const { neighbors, listen } = this.#options;
+    this.#passwords = this.readPasswords(neighbors);
     for (const neighbor of neighbors) {
-      const made = neighborOptions(neighbor, context);
-      if (made.kind === 'range') {
-        this.#speaker.addRange(made.options);
-      } else {
-        this.#speaker.addPeer(made.options);
-      }
+      this.#add(neighbor, this.#options.context);
     }
     for (const address of listen.addresses) {
       await this.#listen(address, listen.port);
+    }
+  }
+
+  /** The passwords of neighbours by name. @throws SecretError for a file that cannot be used */
+  readPasswords(neighbors: readonly NeighborConfig[]): Map<string, string | undefined> {
+    const { readPassword } = this.#options;
+    return new Map(
+      neighbors.map(({ name, passwordFile }) => [
+        name,
+        passwordFile === undefined ? undefined : readPassword(passwordFile),
+      ]),
+    );
+  }
+
+  /**
+   * Brings the sessions to these neighbours; those of neighbours that are as they were are not touched. A session that stands
+   * keeps its password: another one is for the next connection (RFC 2385).
+   * @param passwords of `readPasswords`
+   */
+  setNeighbors(
+    neighbors: readonly NeighborConfig[],
+    plan: NeighborPlan,
+    passwords: Map<string, string | undefined>,
+  ): NeighborChanges {
+    const before = this.#passwords;
+    // While those that go are still known: their owner hears of it.
+    for (const { name } of [...plan.removed, ...plan.changed.map(({ from }) => from)]) {
+      this.#remove(name);
+    }
+    this.#neighbors = neighbors;
+    this.#byName = byName(neighbors);
+    this.#passwords = passwords;
+    const added = [...plan.added, ...plan.changed.map(({ to }) => to)];
+    for (const neighbor of added) {
+      this.#add(neighbor, { ...this.#options.context, isRestarting: false });
+    }
+    const fresh = new Set(added.map(({ name }) => name));
+    const rotated = neighbors
+      .map(({ name }) => name)
+      .filter((name) => !fresh.has(name) && before.get(name) !== passwords.get(name));
+    for (const name of rotated) {
+      this.#speaker.setAcceptPassword(name, passwords.get(name));
+    }
+    return {
+      added: plan.added.map(({ name }) => name),
+      removed: plan.removed.map(({ name }) => name),
+      changed: plan.changed.map(({ to }) => to.name),
+      updated: [...new Set([...plan.updated.map(({ name }) => name), ...rotated])],
+    };
+  }
+
+  #add(neighbor: NeighborConfig, context: BgpNeighborsOptions['context']): void {
+    const made = neighborOptions(neighbor, {
+      ...context,
+      passwordOf: (name) => this.#passwords.get(name),
+    });
+    if (made.kind === 'range') {
+      this.#speaker.addRange(made.options);
+    } else {
+      this.#speaker.addPeer(made.options);
+    }
+  }
+
+  #remove(name: string): void {
+    const peer = this.#speaker.peer(name);
+    if (this.#byName.get(name)?.role === 'master' && peer === undefined) {
+      void this.#speaker.removeRange(name);
+    } else if (peer !== undefined) {
+      void this.#speaker.removePeer(peer);
     }
   }
 
@@ -222,6 +294,10 @@ export class BgpNeighbors {
     const neighbor = this.#isStopped ? undefined : this.neighborOf(peer);
     return neighbor === undefined ? undefined : this.#handlers.get(neighbor.role);
   }
+}
+
+function byName(neighbors: readonly NeighborConfig[]): ReadonlyMap<string, NeighborConfig> {
+  return new Map(neighbors.map((neighbor) => [neighbor.name, neighbor]));
 }
 
 /** Masters are the clients that this reflector is for; upstreams are told by somebody else, and tell nothing. */

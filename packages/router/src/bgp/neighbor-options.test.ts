@@ -10,7 +10,11 @@ function options(neighbor: Record<string, unknown>, isRestarting = false): Neigh
     vips: [{ address: '10.100.0.1' }],
     neighbors: [{ name: 'masters', role: 'master', range: '10.0.0.0/24', asn: 64512 }, neighbor],
   });
-  const context: NeighborContext = { config, readPassword: (file) => `read from ${file}`, isRestarting };
+  const passwordOf = (name: string): string | undefined => {
+    const file = config.neighbors.find((one) => one.name === name)?.passwordFile;
+    return file && `read from ${file}`;
+  };
+  const context: NeighborContext = { config, passwordOf, isRestarting };
   return neighborOptions(config.neighbors[1] as NeighborConfig, context);
 }
 

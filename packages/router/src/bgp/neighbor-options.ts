@@ -18,8 +18,8 @@ import {
 /** What the peers' options follow from, besides the neighbour. */
 export interface NeighborContext {
   readonly config: Pick<RouterConfig, 'vips' | 'pool'>;
-  /** Reads a password file. */
-  readonly readPassword: (file: string) => string;
+  /** What connections of a neighbour are signed with, by its name, as it is at the moment. */
+  readonly passwordOf: (name: string) => string | undefined;
   /** This process takes over forwarding that was there before it: upstreams are told (the R bit of RFC 4724). */
   readonly isRestarting: boolean;
 }
@@ -73,16 +73,19 @@ export function canonicalText(address: string): string {
 }
 
 function settings(neighbor: NeighborConfig, place: string, context: NeighborContext): PeerSettings {
-  const { asn: remote, passwordFile, ttlSecurityHops, holdTime } = neighbor;
+  const { name, asn: remote, ttlSecurityHops, holdTime } = neighbor;
+  const password = context.passwordOf(name);
   return {
     remoteAsn: remote === 'external' ? remote : [remote].flat().map((number) => asn(number)),
     families: [familyOfAddress(place)],
     addPathSend: neighbor.addPath ? [familyOfAddress(place)] : [],
     holdTime: Math.round(holdTime / 1000),
     connectRetryTime: CONNECT_RETRY_TIME,
+    // It may be another one by the next connection.
+    connectPassword: () => context.passwordOf(name),
     socket: {
       userTimeout: holdTime,
-      ...(passwordFile !== undefined && { password: context.readPassword(passwordFile) }),
+      ...(password !== undefined && { password }),
       ...(ttlSecurityHops > 0 && { ttlSecurityHops }),
     },
   };

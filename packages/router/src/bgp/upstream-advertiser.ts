@@ -47,7 +47,12 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     } else {
       this.#advertised.delete(vip);
     }
-    // Also when nothing has changed for the VIP: its members may have. Only differences are sent.
+    // Also when nothing has changed for the VIP: its members may have.
+    this.refresh();
+  }
+
+  /** What upstreams are told of the VIPs is not as it was: only differences are sent. */
+  refresh(): void {
     for (const { peer } of this.#bgp.peers('upstream')) {
       this.#update(peer);
     }

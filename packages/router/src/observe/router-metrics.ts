@@ -33,6 +33,7 @@ export class RouterMetrics {
   readonly metrics: Metrics = createMetrics('bgp_lb_');
   readonly transitions: Counter<'vip' | 'from' | 'to'>;
   readonly heldBack: Counter<'vip'>;
+  readonly reloads: Counter<'result'>;
   readonly rejectedPaths: Counter<'neighbor' | 'reason'>;
   readonly sessionTransitions: Counter<'role' | 'event'>;
   readonly notifications: Counter<'direction' | 'code'>;
@@ -57,6 +58,7 @@ export class RouterMetrics {
       'How often a good member was held back, since it had left its pool too often.',
       ['vip'],
     );
+    this.reloads = counter('reloads_total', 'Reloads of the configuration, taken and refused.', ['result']);
     this.rejectedPaths = counter('rejected_paths_total', 'Announcements that import policy refused.', [
       'neighbor',
       'reason',

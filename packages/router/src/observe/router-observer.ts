@@ -12,6 +12,7 @@ import { rejectionClass } from '../membership/import-policy.ts';
 import type { OnLinkChange } from '../on-link/on-link-responder.ts';
 import type { Transition } from '../pool/member-view.ts';
 import type { Rebalance } from '../rebalance/rebalancer.ts';
+import type { NeighborChanges } from '../reload/neighbor-changes.ts';
 import type { RouterMetrics } from './router-metrics.ts';
 
 /** Events of one kind that a neighbour can cause within a minute; the others are only counted. */
@@ -93,6 +94,20 @@ export class RouterObserver {
       { vip, advertised: isAdvertised },
       `${vip}: ${text} the upstreams`,
     );
+  }
+
+  reloaded(changes: NeighborChanges): void {
+    this.#metrics.reloads.inc({ result: 'taken' });
+    const parts = Object.entries(changes).flatMap(([what, names]: [string, readonly string[]]) =>
+      names.length === 0 ? [] : [`${what} ${names.join(', ')}`],
+    );
+    const text = parts.length === 0 ? 'no neighbor has changed' : parts.join('; ');
+    this.#record('info', 'reloaded', { ...changes }, `configuration reloaded: ${text}`);
+  }
+
+  reloadRefused(error: string): void {
+    this.#metrics.reloads.inc({ result: 'refused' });
+    this.#record('error', 'reload-refused', { error }, `the old configuration stays: ${error}`);
   }
 
   onLink({ address, interface: name, from, phase, owner, problem }: OnLinkChange): void {

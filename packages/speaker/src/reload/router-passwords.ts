@@ -1,8 +1,7 @@
 import { statSync } from 'node:fs';
-import { readSecret } from '@bgp-lb/daemon';
+import { ReloadError, readSecret } from '@bgp-lb/daemon';
 import type { RouterPasswords } from '../bgp/advertiser.ts';
 import type { RouterConfig } from '../config/speaker-config.ts';
-import { ReloadError } from './plan-reload.ts';
 
 /** The TCP-MD5 passwords of the routers. @throws SecretError for a file that cannot be used */
 export function readPasswords(routers: readonly RouterConfig[]): RouterPasswords {

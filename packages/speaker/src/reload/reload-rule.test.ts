@@ -1,7 +1,8 @@
+import { checkReload } from '@bgp-lb/daemon';
 import { describe, expect, it } from 'vitest';
 import { speakerSchema } from '../config/schema.ts';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
-import { checkReload } from './plan-reload.ts';
+import { speakerReload } from './reload-rule.ts';
 
 const base = {
   role: 'join',
@@ -17,7 +18,9 @@ function config(changes: object = {}): SpeakerConfig {
 describe('a reload', () => {
   it('takes other routers and another log level', () => {
     const routers = [{ address: '10.0.0.11', asn: 64512, holdTime: '3s' }];
-    expect(() => checkReload(config(), config({ routers, log: { level: 'debug' } }))).not.toThrow();
+    expect(() =>
+      checkReload(config(), config({ routers, log: { level: 'debug' } }), speakerReload),
+    ).not.toThrow();
   });
 
   it('takes nothing when anything else changed, and names all of it', () => {
@@ -27,9 +30,11 @@ describe('a reload', () => {
       apiServer: { interval: '1s', rise: 3 },
       routers: [{ address: '10.0.0.11', asn: 64512 }],
     });
-    expect(() => checkReload(config(), next)).toThrow(
+    expect(() => checkReload(config(), next, speakerReload)).toThrow(
       /since asn, apiServer\.interval, apiServer\.rise, endpoint changed|since asn, endpoint, apiServer\.interval, apiServer\.rise changed/,
     );
-    expect(() => checkReload(config(), config({ role: 'init' }))).toThrow('since role changed');
+    expect(() => checkReload(config(), config({ role: 'init' }), speakerReload)).toThrow(
+      'since role changed',
+    );
   });
 });

@@ -1,32 +1,36 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SpeakerConfig } from '../config/speaker-config.ts';
 
 /** The new configuration changes what only a start can change. Nothing of it was taken. */
 export class ReloadError extends Error {
   override readonly name = 'ReloadError';
 }
 
-/** What a reload takes. */
-const RELOADED: ReadonlySet<string> = new Set(['routers', 'log']);
+/** What a reload takes, and whom it is told about. */
+export interface ReloadRule {
+  /** Keys at the top of the configuration that a reload takes. */
+  readonly takes: readonly string[];
+  /** What a start costs, for the message: `a start of the speaker takes (with stopMode keep, no connection breaks)`. */
+  readonly otherwise: string;
+}
 
 /**
  * Refuses a configuration that differs in more than a reload can change: half of it would be neither what was written nor what was.
  * @throws ReloadError that names every key that differs
  */
-export function checkReload(current: SpeakerConfig, next: SpeakerConfig): void {
-  const keys = differences(current, next);
+export function checkReload(current: object, next: object, { takes, otherwise }: ReloadRule): void {
+  const keys = differences(current, next, new Set(takes));
   if (keys.length === 0) return;
   throw new ReloadError(
-    `nothing was reloaded, since ${keys.join(', ')} changed, which only a start of the speaker takes (with stopMode keep, no connection breaks); a reload takes routers and log`,
+    `nothing was reloaded, since ${keys.join(', ')} changed, which only ${otherwise}; a reload takes ${takes.join(' and ')}`,
   );
 }
 
 /** Paths of the keys that differ, one level into sections. */
-function differences(current: SpeakerConfig, next: SpeakerConfig): readonly string[] {
+function differences(current: object, next: object, taken: ReadonlySet<string>): readonly string[] {
   const [before, after] = [entries(current), entries(next)];
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names]
-    .filter((name) => !RELOADED.has(name) && !isDeepStrictEqual(before.get(name), after.get(name)))
+    .filter((name) => !taken.has(name) && !isDeepStrictEqual(before.get(name), after.get(name)))
     .flatMap((name) => {
       const [old, now] = [before.get(name), after.get(name)];
       if (!isSection(old) || !isSection(now)) return [name];
@@ -37,7 +41,7 @@ function differences(current: SpeakerConfig, next: SpeakerConfig): readonly stri
     });
 }
 
-function entries(config: SpeakerConfig): ReadonlyMap<string, unknown> {
+function entries(config: object): ReadonlyMap<string, unknown> {
   return new Map(Object.entries(config));
 }
 

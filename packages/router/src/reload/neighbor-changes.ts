@@ -1,0 +1,79 @@
+import { isDeepStrictEqual } from 'node:util';
+import { ReloadError, type ReloadRule } from '@bgp-lb/daemon';
+import type { NeighborConfig } from '../config/router-config.ts';
+
+/** What the router takes by a reload. */
+export const routerReload: ReloadRule = {
+  takes: ['neighbors', 'log'],
+  otherwise: 'a start of the router takes (forwarding goes on, no connection breaks)',
+};
+
+/** What a reload did to the neighbours, by name. */
+export interface NeighborChanges {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Their sessions were made anew. */
+  readonly changed: readonly string[];
+  /** Their sessions go on; what they are told changed, or the key of the next connection. */
+  readonly updated: readonly string[];
+}
+
+/** The neighbours before and after, by what is to be done. */
+export interface NeighborPlan {
+  readonly added: readonly NeighborConfig[];
+  readonly removed: readonly NeighborConfig[];
+  readonly changed: readonly { readonly from: NeighborConfig; readonly to: NeighborConfig }[];
+  /** Differ in what needs no new session. */
+  readonly updated: readonly NeighborConfig[];
+}
+
+/** Keys of an upstream that only change what it is told. */
+const TOLD = ['nextHop', 'med', 'prepend', 'communities', 'localPref', 'degraded'] as const;
+
+/**
+ * Compares neighbours by their names. Pure.
+ * @throws ReloadError for a neighbour that stays and whose BFD changes: its session of BFD knows no other neighbour then
+ */
+export function planNeighbors(
+  before: readonly NeighborConfig[],
+  after: readonly NeighborConfig[],
+): NeighborPlan {
+  const known = new Map(before.map((neighbor) => [neighbor.name, neighbor]));
+  const wanted = new Set(after.map(({ name }) => name));
+  const pairs = after.flatMap((to) => {
+    const from = known.get(to.name);
+    return from === undefined || isDeepStrictEqual(from, to) ? [] : [{ from, to }];
+  });
+  const bfd = pairs.filter(({ from, to }) => isSamePlace(from, to) && !isDeepStrictEqual(from.bfd, to.bfd));
+  if (bfd.length > 0) {
+    const names = bfd.map(({ to }) => `neighbors.${to.name}.bfd`).join(', ');
+    throw new ReloadError(
+      `nothing was reloaded, since ${names} changed, which only ${routerReload.otherwise}; or give the neighbor another name`,
+    );
+  }
+  return {
+    added: after.filter(({ name }) => !known.has(name)),
+    removed: before.filter(({ name }) => !wanted.has(name)),
+    changed: pairs.filter(({ from, to }) => !isSameSession(from, to)),
+    updated: pairs.filter(({ from, to }) => isSameSession(from, to)).map(({ to }) => to),
+  };
+}
+
+function isSamePlace(a: NeighborConfig, b: NeighborConfig): boolean {
+  return a.role === b.role && placeOf(a) === placeOf(b);
+}
+
+/** The address or the range of a neighbour. */
+export function placeOf(neighbor: NeighborConfig): string {
+  return (neighbor.role === 'master' ? (neighbor.range ?? neighbor.address) : neighbor.address) ?? '';
+}
+
+/** Whether a session by the one is as good for the other. Whether there is a password is part of it, which one is not. */
+function isSameSession(a: NeighborConfig, b: NeighborConfig): boolean {
+  return isDeepStrictEqual(sessionOf(a), sessionOf(b));
+}
+
+function sessionOf({ passwordFile, ...rest }: NeighborConfig): object {
+  const entries = Object.entries(rest).filter(([key]) => !TOLD.some((told) => told === key));
+  return { ...Object.fromEntries(entries), hasPassword: passwordFile !== undefined };
+}

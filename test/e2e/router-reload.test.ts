@@ -1,0 +1,161 @@
+import { writeFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { localAsn, upstreamAsn } from '../../scripts/lab/addresses.ts';
+import type { Lab } from '../../scripts/lab/lab.ts';
+import type { JsonObject } from '../../scripts/lab/object-store.ts';
+import { addresses, startCluster, waitForAllActive } from '../kit/cluster.ts';
+import { eventsSince, lastEvent } from '../kit/router-view.ts';
+
+const eventually = { timeout: 30_000, interval: 100 };
+
+interface Neighbor {
+  readonly name: string;
+  readonly neighbor: string;
+  readonly state: string;
+  readonly establishedCount: number;
+  readonly messages: { readonly sent: Record<string, number>; readonly received: Record<string, number> };
+}
+
+describe('reload of the router', () => {
+  let lab: Lab;
+  beforeAll(async () => {
+    lab = await startCluster({ masters: 2, upstream: 'frr', bfd: null, controlPlane: 'stand-in' });
+    await waitForAllActive(lab);
+    await lab.upstream.waitForVipRoute(true);
+  });
+  afterAll(async () => {
+    await lab?.destroy();
+  });
+
+  const neighbors = async (): Promise<readonly Neighbor[]> =>
+    (await lab.lb.router.request('GET', '/api/v1/neighbors')) as unknown as readonly Neighbor[];
+
+  /** UPDATEs and NOTIFICATIONs by neighbour, and how often its session was established. */
+  async function history(): Promise<Record<string, unknown>> {
+    const all = await neighbors();
+    return Object.fromEntries(
+      all.map(({ name, establishedCount, messages: { sent, received } }) => [
+        name,
+        { establishedCount, sent: countOf(sent), received: countOf(received) },
+      ]),
+    );
+  }
+  /** The same, once nothing happens any more. */
+  async function settledHistory(): Promise<Record<string, unknown>> {
+    let last = await history();
+    await expect
+      .poll(
+        async () => {
+          const [before, now] = [last, await history()];
+          last = now;
+          return JSON.stringify(before) === JSON.stringify(now);
+        },
+        { ...eventually, interval: 500 },
+      )
+      .toBe(true);
+    return last;
+  }
+  /** How often each session was established: none has ended where that is as it was. */
+  async function sessions(): Promise<readonly unknown[]> {
+    return (await neighbors()).map(({ name, state, establishedCount }) => ({
+      name,
+      state,
+      establishedCount,
+    }));
+  }
+  const countOf = ({ KEEPALIVE: _, ...others }: Record<string, number>): object => others;
+
+  const upstream: JsonObject = {
+    name: 'upstream',
+    role: 'upstream',
+    address: '10.0.1.1',
+    asn: upstreamAsn,
+    nextHop: 'self',
+    holdTime: '9s',
+  };
+
+  /** The masters as they are, and these upstreams. */
+  function write(...upstreams: readonly JsonObject[]): void {
+    lab.lb.writeConfig({ neighbors: [...lab.lb.neighbors().slice(0, 1), ...upstreams] });
+  }
+
+  const upstreamIsEstablished = () =>
+    expect
+      .poll(async () => (await neighbors()).find(({ name }) => name === 'upstream')?.state, eventually)
+      .toBe('Established');
+
+  const reload = () => lab.lb.router.query(['reload', '-o', 'json']);
+
+  it('sends nothing when nothing has changed', async () => {
+    const before = await settledHistory();
+    const { code, stdout } = await reload();
+    expect({ code, changes: JSON.parse(stdout) }).toEqual({
+      code: 0,
+      changes: { added: [], removed: [], changed: [], updated: [] },
+    });
+    expect(await history()).toEqual(before);
+  });
+
+  it('tells an upstream of another MED in its session, and nobody else', async () => {
+    const before = await settledHistory();
+    write({ ...upstream, med: 77 });
+    expect(JSON.parse((await reload()).stdout)).toMatchObject({ updated: ['upstream'], changed: [] });
+    await expect
+      .poll(async () => JSON.stringify(await lab.upstream.frr.show('show bgp ipv4 unicast json')), eventually)
+      .toMatch(/"metric":77/);
+    const after = await history();
+    for (const address of addresses(lab.masters)) expect(after[address]).toEqual(before[address]);
+    expect(after['upstream']).toMatchObject({ establishedCount: 1 });
+  });
+
+  it('makes anew only the session of a neighbor whose settings changed', async () => {
+    const before = await settledHistory();
+    write({ ...upstream, holdTime: '30s' });
+    expect(JSON.parse((await reload()).stdout)).toMatchObject({ changed: ['upstream'] });
+    await upstreamIsEstablished();
+    await lab.upstream.waitForVipRoute(true, 30_000);
+    const after = await history();
+    for (const address of addresses(lab.masters)) expect(after[address]).toEqual(before[address]);
+  });
+
+  it('removes and adds neighbors', async () => {
+    write();
+    expect(JSON.parse((await reload()).stdout)).toMatchObject({ removed: ['upstream'] });
+    await lab.upstream.waitForVipRoute(false);
+    write(upstream);
+    expect(JSON.parse((await reload()).stdout)).toMatchObject({ added: ['upstream'] });
+    await upstreamIsEstablished();
+    await lab.upstream.waitForVipRoute(true, 30_000);
+    expect(await lab.client.request()).toMatchObject({ ok: true });
+  });
+
+  it('leaves everything as it is for a bad file, and for what only a start takes, and says so', async () => {
+    const sequence = await lastEvent(lab);
+    const before = await sessions();
+    lab.lb.writeConfig({ asn: localAsn + 1 });
+    const refused = await reload();
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toMatch(/nothing was reloaded, since asn changed/);
+    writeFileSync(lab.lb.router.configFile, '{ "asn": [');
+    const bad = await reload();
+    expect(bad.code).toBe(1);
+    expect(bad.stderr).toContain(lab.lb.router.configFile);
+    lab.lb.writeConfig();
+    expect(await sessions()).toEqual(before);
+    const events = await eventsSince(lab, sequence);
+    expect(events.filter(({ type }) => type === 'reload-refused')).toHaveLength(2);
+  });
+
+  it('takes another password for masters without ending a session, and the next connection needs it', async () => {
+    const before = await settledHistory();
+    expect(Object.keys(before)).toContain(lab.master(2).address);
+    writeFileSync(lab.lb.path('etc/bgp-password'), 'another\n', { mode: 0o600 });
+    expect(JSON.parse((await reload()).stdout)).toMatchObject({ updated: ['masters'], changed: [] });
+    expect(await history()).toEqual(before);
+    const master = lab.master(2);
+    await master.speaker.stop();
+    writeFileSync(master.path('etc/bgp-password'), 'another\n', { mode: 0o600 });
+    await master.startSpeaker();
+    await waitForAllActive(lab);
+  });
+});

@@ -64,7 +64,7 @@ function isSamePlace(a: NeighborConfig, b: NeighborConfig): boolean {
 }
 
 /** The address or the range of a neighbour. */
-export function placeOf(neighbor: NeighborConfig): string {
+function placeOf(neighbor: NeighborConfig): string {
   return (neighbor.role === 'master' ? (neighbor.range ?? neighbor.address) : neighbor.address) ?? '';
 }
 

@@ -221,7 +221,8 @@ export class AdjRibOut {
       const reason = reasons.get(key);
       const sent = state.sent.get(key);
       if (reason === undefined) {
-        state.sent.set(key, this.#hold(route));
+        this.#table.intern(route.attributes);
+        state.sent.set(key, route);
         if (sent !== undefined) this.#table.release(sent.attributes);
       } else {
         state.unsent.set(key, unsentRoute(route, reason));

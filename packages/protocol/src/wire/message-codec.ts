@@ -55,15 +55,14 @@ function decodeBody(type: number, reader: Reader, context: CodecContext): Decode
   }
 }
 
+/** What messages are put together in, one after another: nothing else runs meanwhile, and what is handed out is a copy. */
+const scratch = new Writer();
+
 /**
  * The octets of a message, header included. A session may pass a writer of its own, to have its buffer used again.
  * @throws EncodeError when the message is longer than `context.maxSendLength`, or is one that we must not send.
  */
-export function encodeMessage(
-  message: Message,
-  context: CodecContext,
-  writer: Writer = new Writer(),
-): Uint8Array {
+export function encodeMessage(message: Message, context: CodecContext, writer: Writer = scratch): Uint8Array {
   switch (message.type) {
     case 'OPEN':
       return encodeOpen(message, writer);

@@ -44,6 +44,12 @@ export type { MarkRule, Rule, RuleAction } from './rule.ts';
 export type { Scheduling, SchedulingRefusal, SchedulingRequest } from './scheduling.ts';
 export { raiseCallingThread } from './scheduling.ts';
 export type { Scope } from './scope.ts';
+export {
+  type ServiceEnvironment,
+  type ServiceNotifier,
+  serviceNotifier,
+  watchdogTime,
+} from './service-notification.ts';
 export type { LocalEndpoint, TcpConnection, TcpConnectionState } from './sock-diag.ts';
 export { SockDiag } from './sock-diag.ts';
 export { isClockSynchronized, limitArenas } from './syscalls.ts';

@@ -57,11 +57,15 @@ const run = (program: URL): Command => ({
     const logger = createLogger(config.log.level, { name: NAME });
     // The daemon's parts are loaded only here: the other commands answer faster without them.
     const { startRouter } = await import('./app.ts');
-    const { releaseMemory } = await import('@bgp-lb/linux');
+    const { releaseMemory, serviceNotifier, watchdogTime } = await import('@bgp-lb/linux');
     giveBackStartUpMemory(releaseMemory);
     await runDaemon({
       name: NAME,
       logger,
+      notify: serviceNotifier(context.env, (error) =>
+        logger.warn({ err: error }, 'the service manager cannot be told'),
+      ),
+      watchdogTime: watchdogTime(context.env, process.pid),
       start: () => startRouter({ config, reread: () => load(context), program, logger, version: VERSION }),
     });
     return 0;

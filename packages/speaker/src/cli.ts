@@ -42,12 +42,16 @@ function runCommand(program: URL | string): Command {
       const logger = createLogger(config.log.level, { name: 'bgp-lb-speaker' });
       // The daemon's parts are loaded only here: the other commands answer faster without them.
       const { startSpeaker } = await import('./app.ts');
-      const { limitArenas, releaseMemory } = await import('@bgp-lb/linux');
+      const { limitArenas, releaseMemory, serviceNotifier, watchdogTime } = await import('@bgp-lb/linux');
       limitArenas(1);
       await runDaemon({
         name: 'bgp-lb-speaker',
         logger,
         stopTimeoutMs: config.drain.timeout + STOP_GRACE,
+        notify: serviceNotifier(context.env, (error) =>
+          logger.warn({ err: error }, 'the service manager cannot be told'),
+        ),
+        watchdogTime: watchdogTime(context.env, process.pid),
         start: async () => {
           const daemon = await startSpeaker({
             config,

@@ -139,6 +139,20 @@ describe('a daemon', () => {
     expect(await daemon.exit).toBe(0);
   });
 
+  it('tells who started it of its start, a reload, its life and its end, by the lines of sd_notify(3)', async () => {
+    const daemon = new TestDaemon(
+      '{ stop: async () => undefined, reload: async () => undefined }',
+      'notify: (state) => logger.info(state.replace(/[0-9]{3,}/, "N")), watchdogTime: 20',
+    );
+    await daemon.said('WATCHDOG=1', 2);
+    daemon.signal('SIGHUP');
+    await daemon.said('READY=1', 2);
+    daemon.signal('SIGTERM');
+    expect(await daemon.exit).toBe(0);
+    const told = daemon.messages.filter((message) => /^[A-Z]+=/.test(message) && message !== 'WATCHDOG=1');
+    expect(told).toEqual(['READY=1', 'RELOADING=1\nMONOTONIC_USEC=N', 'READY=1', 'STOPPING=1']);
+  });
+
   it('makes one reload of the signals that come during one', async () => {
     const daemon = new TestDaemon(
       '{ stop: async () => undefined, async reload() { logger.info("reading"); await new Promise((resolve) => setTimeout(resolve, 300)); } }',

@@ -16,6 +16,10 @@ export interface RunDaemonOptions {
   readonly name: string;
   start(): Promise<RunningDaemon>;
   readonly logger: Logger;
+  /** Tells whoever started the process, by lines of sd_notify(3), where somebody wants to hear. */
+  readonly notify?: ((state: string) => void) | undefined;
+  /** Milliseconds within which `WATCHDOG=1` is wanted. */
+  readonly watchdogTime?: number | undefined;
   /** How long `stop` may take; 90 s by default, the time that systemd waits before it kills (TimeoutStopSec). */
   readonly stopTimeoutMs?: number;
 }
@@ -77,6 +81,8 @@ class Lifecycle {
       return new Promise<never>(() => undefined);
     }
     logger.info(`${name} started`);
+    this.#notify('READY=1');
+    this.#watch();
     // A signal may have come while it started.
     if (this.#stopSignal !== undefined) this.#stop(this.#stopSignal);
     else if (this.#wantsReload) this.reloadSignal();
@@ -107,6 +113,7 @@ class Lifecycle {
     const { name, logger, stopTimeoutMs = DEFAULT_STOP_TIMEOUT_MS } = this.#options;
     const daemon = this.#daemon;
     if (daemon === undefined) return;
+    this.#notify('STOPPING=1');
     setTimeout(() => {
       logger.error(`${name} did not stop within ${stopTimeoutMs} ms; ending it`);
       exitAfterFlush(logger, ExitCode.Failed);
@@ -137,6 +144,8 @@ class Lifecycle {
     }
     if (this.#stopSignal !== undefined) return;
     this.#isReloading = true;
+    // systemd takes only what begins after it asked: the clock is CLOCK_MONOTONIC, as Node's is.
+    this.#notify(`RELOADING=1\nMONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
     this.#daemon
       .reload()
       .then(
@@ -146,8 +155,20 @@ class Lifecycle {
       )
       .finally(() => {
         this.#isReloading = false;
+        this.#notify('READY=1');
         if (this.#wantsReload) this.reloadSignal();
       });
+  }
+
+  #notify(state: string): void {
+    this.#options.notify?.(state);
+  }
+
+  /** An event loop that turns is what the watchdog is told of; twice as often as it asks (sd_watchdog_enabled(3)). */
+  #watch(): void {
+    const { watchdogTime } = this.#options;
+    if (watchdogTime === undefined) return;
+    setInterval(() => this.#notify('WATCHDOG=1'), watchdogTime / 2).unref();
   }
 }
 

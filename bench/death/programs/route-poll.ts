@@ -55,11 +55,12 @@ function nexthopsOf(socket: RouteSocket, vip: string): number {
     .find(({ destination, type }) => destination === vip && type === 'unicast');
   if (route === undefined) return 0;
   if (route.nexthopId === undefined) return route.gateway === undefined ? (route.hops?.length ?? 0) : 1;
-  return gateways(new Map(socket.nexthops().map((each) => [each.id, each])), route.nexthopId);
+  // Each gateway once: a member of ours that was alone has a twin.
+  return new Set(gateways(new Map(socket.nexthops().map((each) => [each.id, each])), route.nexthopId)).size;
 }
 
-function gateways(nexthops: ReadonlyMap<number, Nexthop>, id: number): number {
+function gateways(nexthops: ReadonlyMap<number, Nexthop>, id: number): string[] {
   const nexthop = nexthops.get(id);
-  if (nexthop?.group === undefined) return nexthop?.gateway === undefined ? 0 : 1;
-  return nexthop.group.reduce((sum, member) => sum + gateways(nexthops, member.id), 0);
+  if (nexthop?.group === undefined) return nexthop?.gateway === undefined ? [] : [nexthop.gateway];
+  return nexthop.group.flatMap((member) => gateways(nexthops, member.id));
 }

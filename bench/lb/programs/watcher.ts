@@ -65,7 +65,8 @@ function currentMembers(): Members {
   const [best] = [...routes].sort(([a], [b]) => a - b).map(([, route]) => route);
   if (best === undefined) return {};
   const entries = best.nexthopId === undefined ? hopsOf(best) : gatewaysOf(best.nexthopId, 1);
-  return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
+  // A gateway may be there twice (our router's twin of a member that was alone): the greater weight counts.
+  return Object.fromEntries(entries.sort(([a, x], [b, y]) => (a === b ? x - y : a < b ? -1 : 1)));
 }
 
 function hopsOf({ gateway, hops }: Route): [string, number][] {

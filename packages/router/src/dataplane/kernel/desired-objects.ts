@@ -1,4 +1,4 @@
-import type { WeightedNextHop } from '../../pool/member-view.ts';
+import { LEAST_WEIGHT, type WeightedNextHop } from '../../pool/member-view.ts';
 import {
   type KernelObjects,
   type MarkRule,
@@ -48,14 +48,15 @@ export function desiredObjects(wanted: Wanted, ids: ObjectIds, actual: KernelObj
   const add = (route: OwnRoute): unknown => routes.set(routeKey(route), route);
   for (const [vip, nextHops] of wanted.vips) {
     add(floor(vip, wanted.table));
-    const members = usable(nextHops, wanted.resolve, ids);
-    if (members.length === 0) {
+    const alone = usable(nextHops, wanted.resolve, ids);
+    if (alone.length === 0) {
       continue;
     }
+    const id = ids.group(vip, wanted.resilient?.buckets, actual);
+    const members = wanted.resilient === undefined ? alone : withTwins(alone, ids, actual.groups.get(id));
     for (const { nexthop } of members) {
       nexthops.set(nexthop.id, nexthop);
     }
-    const id = ids.group(vip, wanted.resilient?.buckets, actual);
     groups.set(id, {
       id,
       members: members.map(({ nexthop, weight }) => ({ id: nexthop.id, weight })).sort((a, b) => a.id - b.id),
@@ -71,11 +72,36 @@ export function desiredObjects(wanted: Wanted, ids: ObjectIds, actual: KernelObj
   return { nexthops, groups, routes, rules: probePaths(wanted, add) };
 }
 
+interface GroupMember {
+  readonly nexthop: MemberNexthop;
+  readonly weight: number;
+}
+
+/**
+ * The kernel does not look at the buckets of a group of one: it never notes that they are in use, and would give half of
+ * the live connections to the next member that comes. So a member that is alone gets a twin with the least weight, which
+ * stays as long as it does: taken away, its buckets would move.
+ */
+function withTwins(
+  members: readonly GroupMember[],
+  ids: ObjectIds,
+  group: NexthopGroup | undefined,
+): readonly GroupMember[] {
+  const twins = members.flatMap(({ nexthop }): GroupMember[] => {
+    const id = ids.twin(nexthop.id);
+    const isThere = group?.members.some((member) => member.id === id) === true;
+    return id !== undefined && (members.length === 1 || isThere)
+      ? [{ nexthop: { ...nexthop, id }, weight: LEAST_WEIGHT }]
+      : [];
+  });
+  return [...members, ...twins];
+}
+
 function usable(
   nextHops: readonly WeightedNextHop[],
   resolve: Wanted['resolve'],
   ids: ObjectIds,
-): { nexthop: MemberNexthop; weight: number }[] {
+): GroupMember[] {
   return nextHops.flatMap(({ nextHop, weight }) => {
     const way = resolve(nextHop);
     return 'problem' in way

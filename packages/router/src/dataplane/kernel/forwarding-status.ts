@@ -46,27 +46,28 @@ function share(
   total: number,
 ): ForwardingShare {
   const way = resolver.resolve(nextHop);
-  const nexthop = [...known.nexthops.values()].find(({ gateway }) => gateway === nextHop);
-  const isInGroup = group?.members.some(({ id }) => id === nexthop?.id) === true;
-  const buckets = nexthop === undefined ? 0 : (counts.get(nexthop.id) ?? 0);
+  // Its own and that of its twin.
+  const ids = [...known.nexthops.values()].flatMap(({ id, gateway }) => (gateway === nextHop ? [id] : []));
+  const isInGroup = group?.members.some(({ id }) => ids.includes(id)) === true;
+  const buckets = ids.reduce((sum, id) => sum + (counts.get(id) ?? 0), 0);
   const problem = 'problem' in way ? way.problem : isInGroup ? '' : 'not in the group of the kernel';
   return {
     nextHop,
     weight,
     interfaceName: 'problem' in way ? undefined : way.interfaceName,
     buckets,
-    share: total === 0 ? shareByWeight(group, nexthop?.id) : buckets / total,
+    share: total === 0 ? shareByWeight(group, ids) : buckets / total,
     problem,
   };
 }
 
 /** A plain group has no buckets: hashes are shared out by weight. */
-function shareByWeight(group: NexthopGroup | undefined, id: number | undefined): number {
+function shareByWeight(group: NexthopGroup | undefined, ids: readonly number[]): number {
   if (group === undefined || group.resilient !== undefined) {
     return 0;
   }
   const all = group.members.reduce((sum, { weight }) => sum + weight, 0);
-  return (group.members.find((member) => member.id === id)?.weight ?? 0) / all;
+  return (group.members.find(({ id }) => ids.includes(id))?.weight ?? 0) / all;
 }
 
 function bucketCounts(

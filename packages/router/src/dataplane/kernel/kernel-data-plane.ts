@@ -221,11 +221,7 @@ export class KernelDataPlane implements DataPlane {
     if (byRoute.length > 0) {
       return byRoute;
     }
-    const group = known.groups.get(this.#ids.group(vip, this.#options.buckets, known));
-    return (group?.members ?? []).flatMap(({ id, weight }) => {
-      const nexthop = known.nexthops.get(id);
-      return nexthop === undefined ? [] : [{ nextHop: nexthop.gateway, weight }];
-    });
+    return this.#reconciler.membersOf(known.groups.get(this.#ids.group(vip, this.#options.buckets, known)));
   }
 
   #objects(): Wanted {

@@ -216,6 +216,35 @@ describe('sixteen VIPs with sixteen members each', () => {
   );
 });
 
+describe('a member that is alone', () => {
+  it(
+    'keeps every bucket that is in use when another one comes, as in a pool of several',
+    async () => {
+      const { namespace } = lab.member('client');
+      lab.exec('ip', '-n', namespace, 'addr', 'del', VIP, 'dev', 'lo');
+      const running = await start({ buckets: 64 });
+      await running.setNextHops(members('m1'));
+      await running.setNextHops(members('m1'));
+      const flows = 'for p in $(seq 2000 3500); do echo > /dev/udp/10.100.0.1/$p; done 2>/dev/null; true';
+      execFileSync('ip', ['netns', 'exec', namespace, 'bash', '-c', flows]);
+      await running.setNextHops(members('m1', 'm2'));
+      const shown = (await running.status()).vips[0]?.members;
+      expect(shown?.map(({ buckets, problem }) => [buckets, problem])).toEqual([
+        [64, ''],
+        [0, ''],
+      ]);
+      // It leaves with all that it has, and is adopted as one.
+      await running.setNextHops(members('m2'));
+      expect((await running.status()).vips[0]?.members.map(({ buckets }) => buckets)).toEqual([64]);
+      expect(Object.keys(ways())).toEqual([M2]);
+      await running.kill();
+      plane = await DataPlaneProcess.in(lab.lb, { buckets: 64 });
+      expect(await plane.start()).toEqual({ [VIP]: members('m2') });
+    },
+    SLOW,
+  );
+});
+
 describe('a rebalance', () => {
   it(
     'moves as many buckets of others to a member as it may, the longest idle first',

@@ -126,7 +126,8 @@ describe('the reconciler', () => {
     reconciler.reconcile(wanted(['10.0.0.11']));
     reconciler.readBack();
     expect(forwarding()).toEqual([]);
-    expect(reconciler.reconcile(wanted(['10.0.0.11'])).done).toHaveLength(4);
+    // Floor, next hop and its twin, group, route.
+    expect(reconciler.reconcile(wanted(['10.0.0.11'])).done).toHaveLength(5);
     expect(forwarding()).toEqual(['10.0.0.11']);
   });
 });

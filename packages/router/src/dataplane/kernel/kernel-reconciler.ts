@@ -113,10 +113,19 @@ export class KernelReconciler {
 
   /** The next hops that the VIP's route leads to. */
   forwarding(vip: string, table: number, metric: number): WeightedNextHop[] {
-    return (this.groupOf(vip, table, metric)?.members ?? []).flatMap(({ id, weight }) => {
-      const nexthop = this.#known.nexthops.get(id);
-      return nexthop === undefined ? [] : [{ nextHop: nexthop.gateway, weight }];
-    });
+    return this.membersOf(this.groupOf(vip, table, metric));
+  }
+
+  /** The next hops of a group, each once: twins are of no interest outside. */
+  membersOf(group: NexthopGroup | undefined): WeightedNextHop[] {
+    const weights = new Map<string, number>();
+    for (const { id, weight } of group?.members ?? []) {
+      const gateway = this.#known.nexthops.get(id)?.gateway;
+      if (gateway !== undefined) {
+        weights.set(gateway, Math.max(weight, weights.get(gateway) ?? 0));
+      }
+    }
+    return [...weights].map(([nextHop, weight]) => ({ nextHop, weight }));
   }
 
   #performAll(

@@ -27,7 +27,9 @@ function forwarding(): string[] {
   const nexthops = new Map(lab.json('nexthop').map((nexthop) => [nexthop.id, nexthop]));
   const route = lab.json('route', 'show', VIP).find((candidate) => candidate.nhid !== undefined);
   const group = route === undefined ? undefined : nexthops.get(route.nhid);
-  return (group?.group ?? []).map((member: { id: number }) => nexthops.get(member.id)?.gateway).sort();
+  const gateways = (group?.group ?? []).map((member: { id: number }) => nexthops.get(member.id)?.gateway);
+  // Each once: a member that was alone has a twin.
+  return [...new Set<string>(gateways)].sort();
 }
 
 function repaired(text: string): Promise<unknown> {

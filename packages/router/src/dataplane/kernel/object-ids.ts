@@ -11,6 +11,8 @@ const MEMBER_IDS: { readonly first: number; readonly count: number } = {
   first: 84_004_000,
   count: 4000,
 };
+/** The id of a member's twin is that of the member and this: 84008000 to 84011999. */
+const TWIN_OFFSET = MEMBER_IDS.count;
 
 /**
  * Ids of nexthop objects that a restart finds again. A VIP's group ids follow from its address; a member's id is
@@ -33,7 +35,8 @@ export class ObjectIds {
   /** Takes over the member ids that the kernel has. */
   adopt(actual: KernelObjects): void {
     for (const { id, gateway } of actual.nexthops.values()) {
-      if (!this.#members.has(gateway)) {
+      const isTwin = id >= MEMBER_IDS.first + TWIN_OFFSET;
+      if (!(isTwin || this.#members.has(gateway))) {
         this.#members.set(gateway, id);
       }
     }
@@ -78,6 +81,12 @@ export class ObjectIds {
       }
     }
     throw new RangeError(`next hop ${gateway}: all ${MEMBER_IDS.count} nexthop ids are taken`);
+  }
+
+  /** The id of a second next hop to the same gateway as that of a member; `undefined` where others have it. */
+  twin(member: number): number | undefined {
+    const id = member + TWIN_OFFSET;
+    return this.#foreign.has(id) ? undefined : id;
   }
 
   /** Forgets the ids of all other gateways. */

@@ -52,7 +52,8 @@ describe('the order of operations', () => {
     const ids = new ObjectIds([vip]);
     const { now } = step(wanted(), ids, noObjects);
     const { words } = step(wanted({ vips: new Map([[vip, nextHops('10.0.0.12')]]) }), ids, now);
-    expect(kinds(words)).toEqual(['set-group', 'delete-nexthop']);
+    // The first is the twin of the one that is alone now.
+    expect(kinds(words)).toEqual(['set-nexthop', 'set-group', 'delete-nexthop']);
   });
 
   it('leaves the floor when the pool is empty, and deletes route, group and next hops in that order', () => {
@@ -103,7 +104,24 @@ describe('next hops', () => {
     const resolve = (nextHop: string): Resolution =>
       nextHop === '10.0.0.11' ? { problem: 'eth0 is down' } : { interfaceIndex: 2, interfaceName: 'eth0' };
     const { now } = step(wanted({ resolve }), new ObjectIds([vip]), noObjects);
-    expect([...now.nexthops.values()].map(({ gateway }) => gateway)).toEqual(['10.0.0.12']);
+    expect(new Set([...now.nexthops.values()].map(({ gateway }) => gateway))).toEqual(new Set(['10.0.0.12']));
+  });
+
+  it('have a twin when they are alone, which stays for as long as they do, also over a restart', () => {
+    const pool = (...addresses: string[]) => wanted({ vips: new Map([[vip, nextHops(...addresses)]]) });
+    const groupOf = ({ groups }: KernelObjects): string[] =>
+      [...groups.values()].flatMap(({ members }) => members.map(({ id, weight }) => `${id} x${weight}`));
+    const ids = new ObjectIds([vip]);
+    const { now: alone } = step(pool('10.0.0.11'), ids, noObjects);
+    expect(groupOf(alone)).toEqual(['84004000 x256', '84008000 x1']);
+    const again = new ObjectIds([vip]);
+    again.adopt(alone);
+    expect(step(pool('10.0.0.11'), again, alone).words).toEqual([]);
+    const { now: two } = step(pool('10.0.0.11', '10.0.0.12'), again, alone);
+    expect(groupOf(two)).toEqual(['84004000 x256', '84004001 x256', '84008000 x1']);
+    const { now: other } = step(pool('10.0.0.12'), again, two);
+    expect(groupOf(other)).toEqual(['84004001 x256', '84008001 x1']);
+    expect([...other.nexthops.keys()].sort()).toEqual([84_004_001, 84_008_001]);
   });
 
   it('have no route but the floor when none can be resolved', () => {

@@ -43,7 +43,8 @@ export interface SessionsReport {
 const asn = 65000;
 /** In seconds: what RFC 4271 section 10 suggests, and what our router and speaker have between them. */
 const holdTimes = [90, 9] as const;
-const rest = 10;
+/** In seconds: as long as the longest wait between two KEEPALIVEs, so that each session has sent one. */
+const rest = 30;
 /** A /16 for the peers; the link's own network is another. */
 const range = '10.8.0.0/16';
 /** The most sessions: what fits the addresses. */

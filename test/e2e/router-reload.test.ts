@@ -16,7 +16,7 @@ interface Neighbor {
   readonly messages: { readonly sent: Record<string, number>; readonly received: Record<string, number> };
 }
 
-describe('reload of the router', () => {
+describe('a running router: reload and drain', () => {
   let lab: Lab;
   beforeAll(async () => {
     lab = await startCluster({ masters: 2, upstream: 'frr', bfd: null, controlPlane: 'stand-in' });
@@ -79,6 +79,10 @@ describe('reload of the router', () => {
     lab.lb.writeConfig({ neighbors: [...lab.lb.neighbors().slice(0, 1), ...upstreams] });
   }
 
+  /** What FRR has of the VIP. */
+  const upstreamView = async (): Promise<string> =>
+    JSON.stringify(await lab.upstream.frr.show('show bgp ipv4 unicast 10.100.0.1/32 json'));
+
   const upstreamIsEstablished = () =>
     expect
       .poll(async () => (await neighbors()).find(({ name }) => name === 'upstream')?.state, eventually)
@@ -100,9 +104,7 @@ describe('reload of the router', () => {
     const before = await settledHistory();
     write({ ...upstream, med: 77 });
     expect(JSON.parse((await reload()).stdout)).toMatchObject({ updated: ['upstream'], changed: [] });
-    await expect
-      .poll(async () => JSON.stringify(await lab.upstream.frr.show('show bgp ipv4 unicast json')), eventually)
-      .toMatch(/"metric":77/);
+    await expect.poll(upstreamView, eventually).toMatch(/"metric":77/);
     const after = await history();
     for (const address of addresses(lab.masters)) expect(after[address]).toEqual(before[address]);
     expect(after['upstream']).toMatchObject({ establishedCount: 1 });
@@ -157,5 +159,21 @@ describe('reload of the router', () => {
     writeFileSync(master.path('etc/bgp-password'), 'another\n', { mode: 0o600 });
     await master.startSpeaker();
     await waitForAllActive(lab);
+  });
+
+  it('drain of the load balancer itself asks the upstream to prefer others, then withdraws, and undrain comes back', async () => {
+    await upstreamIsEstablished();
+    await lab.upstream.waitForVipRoute(true, 30_000);
+    expect(await lab.client.open(20)).toMatchObject({ opened: 20 });
+    const drain = lab.lb.router.query(['drain', '--wait', '5s']);
+    await expect.poll(upstreamView, eventually).toMatch(/gracefulShutdown|graceful-shutdown/i);
+    expect(await upstreamView()).toMatch(/"metric":4294967295/);
+    expect(await drain).toMatchObject({ code: 0, stdout: expect.stringContaining('drained') });
+    await lab.upstream.waitForVipRoute(false);
+    expect(await lab.lb.pool()).toHaveLength(2);
+    expect((await lab.lb.router.query(['undrain'])).code).toBe(0);
+    await lab.upstream.waitForVipRoute(true);
+    expect(await lab.client.check()).toMatchObject({ alive: 20, broken: 0 });
+    expect((await lab.lb.router.query(['drain', '--wait', 'soon'])).code).toBe(2);
   });
 });

@@ -35,6 +35,7 @@ import type { RouterConfig } from './config/router-config.ts';
 import { endpointOf } from './config/vip-endpoint.ts';
 import type { DataPlane } from './dataplane/data-plane.ts';
 import { makeDataPlane } from './dataplane/make-data-plane.ts';
+import { type DrainPhase, HostDrain } from './drain/host-drain.ts';
 import { CaFile } from './health/ca-file.ts';
 import { DOUBTED_CONNECT, HealthChecker, probeThrough } from './health/health-checker.ts';
 import { BgpMembership } from './membership/bgp-membership.ts';
@@ -97,6 +98,7 @@ class Router {
   #advertiser: UpstreamAdvertiser | undefined;
   #control: ControlServer | undefined;
   #rebalancer: Rebalancer;
+  #drain: HostDrain;
 
   constructor(options: RouterOptions, lock: InstanceLock) {
     const { config, logger } = options;
@@ -117,6 +119,7 @@ class Router {
       changed: (change) => this.#observer.onLink(change),
     });
     this.#health = this.#makeHealthChecker();
+    this.#drain = new HostDrain(this.#clock, (phase) => this.#drained(phase));
     const rebalanced = (rebalance: Rebalance): void => this.#observer.rebalanced(rebalance);
     this.#rebalancer = new Rebalancer(this.#dataPlane, this.#clock, rebalanced);
     this.#controller = new PoolController({
@@ -175,8 +178,16 @@ class Router {
     const isCertain = this.#pools.get(vip)?.isDoubtful === false;
     const members = isCertain ? this.#dataPlane.forwarding(vip).length : 0;
     this.#advertiser?.setAdvertised(vip, members);
-    this.#onLink.setServing(vip.split('/')[0] ?? vip, members > 0);
+    this.#onLink.setServing(vip.split('/')[0] ?? vip, members > 0 && this.#drain.phase === 'none');
     this.#bgp?.touch(vip);
+  }
+
+  #drained(phase: DrainPhase): void {
+    this.#observer.drain(phase);
+    this.#advertiser?.setDrain(phase);
+    for (const vip of this.#pools.keys()) {
+      this.#advertise(vip);
+    }
   }
 
   /** Whether packets go to a path's next hop; `undefined` for one that is no member of ours, of which somebody else may know. */
@@ -243,6 +254,7 @@ class Router {
     this.#onLink.stop();
     this.#controller.close();
     this.#rebalancer.close();
+    this.#drain.close();
     this.#health.close();
     await this.#dataPlane.stop();
     await this.#control?.close();
@@ -337,6 +349,7 @@ class Router {
       version,
       pools: this.#pools,
       rebalancer: this.#rebalancer,
+      drain: this.#drain,
       dataPlane: this.#dataPlane,
       onLink: this.#onLink,
       ca: this.#ca,

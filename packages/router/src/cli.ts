@@ -27,6 +27,7 @@ import type { RouterConfig } from './config/router-config.ts';
 import { API_VERSION, CONFIG_KIND, routerSchema } from './config/schema.ts';
 import type { DataPlaneStatus } from './dataplane/data-plane.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
+import { drainCommand, undrainCommand } from './drain/drain-commands.ts';
 import { explainCommand } from './explain/explain-command.ts';
 import { rebalanceCommand } from './rebalance/rebalance-command.ts';
 import { reloadCommand } from './reload/reload-command.ts';
@@ -144,6 +145,8 @@ const commands: readonly Command[] = [
   rebalanceCommand,
   doctorCommand(load),
   reloadCommand,
+  drainCommand,
+  undrainCommand,
 ];
 
 /** Runs the command line and resolves to its exit code. @param program what the BFD thread runs */

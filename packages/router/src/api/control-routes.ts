@@ -15,6 +15,8 @@ import { canonicalText } from '../bgp/neighbor-options.ts';
 import type { UpstreamAdvertiser } from '../bgp/upstream-advertiser.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import type { DataPlane } from '../dataplane/data-plane.ts';
+import { drainRoutes } from '../drain/drain-routes.ts';
+import type { HostDrain } from '../drain/host-drain.ts';
 import type { CaFile } from '../health/ca-file.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { Pool } from '../pool/pool.ts';
@@ -44,6 +46,7 @@ export interface ControlSources {
   readonly bfd: NeighborBfd;
   readonly advertiser: UpstreamAdvertiser;
   readonly rebalancer: Rebalancer;
+  readonly drain: HostDrain;
   readonly ca: CaFile;
   readonly now: () => number;
   readonly startedAt: number;
@@ -62,6 +65,7 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
     get('/api/v1/neighbors/:name', ({ params }) => oneNeighbor(sources, params['name'] ?? '')),
     get('/api/v1/routes', () => routerRoutes(sources)),
     get('/api/v1/fib', () => sources.dataPlane.status({ shares: true })),
+    ...drainRoutes(sources.drain),
     ...rebalanceRoutes(sources.rebalancer, sources.pools),
   ];
 }

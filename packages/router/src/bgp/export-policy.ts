@@ -1,8 +1,24 @@
 import type { Community } from '@bgp-lb/daemon';
-import { type Asn, type PathAttributes, SegmentType } from '@bgp-lb/protocol';
+import { type Asn, type PathAttributes, SegmentType, WellKnownCommunity } from '@bgp-lb/protocol';
 import type { NeighborConfig } from '../config/router-config.ts';
 
 type UpstreamConfig = NeighborConfig & { readonly role: 'upstream' };
+
+/** The worst that there is, for those who compare it before they look at communities. */
+const WORST_MED = 0xffff_ffff;
+
+/**
+ * What a route has while this load balancer leaves: others are to be preferred (RFC 8326). An upstream that does not know the
+ * community has the lowest LOCAL_PREF or the highest MULTI_EXIT_DISC.
+ */
+export function asLeaving(attributes: PathAttributes): PathAttributes {
+  const isInternal = attributes.localPref !== undefined;
+  return {
+    ...attributes,
+    communities: merged(attributes.communities, [WellKnownCommunity.GracefulShutdown]),
+    ...(isInternal ? { localPref: 0 } : { multiExitDisc: WORST_MED }),
+  };
+}
 
 /** What an upstream is to hear of the VIPs beside their reachability. */
 export type ExportPolicy = Pick<UpstreamConfig, 'med' | 'prepend' | 'communities' | 'localPref' | 'degraded'>;

@@ -8,8 +8,9 @@ import {
   reflectionRefusal,
 } from '@bgp-lb/protocol';
 import type { Peer } from '@bgp-lb/protocol/node';
+import type { DrainPhase } from '../drain/host-drain.ts';
 import type { BgpNeighbors } from './bgp-neighbors.ts';
-import { withExportPolicy } from './export-policy.ts';
+import { asLeaving, withExportPolicy } from './export-policy.ts';
 import { familyOfAddress, localAddressOf } from './neighbor-options.ts';
 import type { RouteAdvertiser } from './route-advertiser.ts';
 import { memberAttributes, originatedAttributes } from './upstream-routes.ts';
@@ -32,6 +33,8 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
   #bgp: BgpNeighbors;
   /** How many members each VIP that is advertised is forwarded to. */
   #advertised = new Map<string, number>();
+  /** This load balancer leaves: how far it is. */
+  #drain: DrainPhase = 'none';
   /** Addresses of upstreams that get nothing until their BFD is Up. */
   #waiting = new Set<string>();
 
@@ -48,6 +51,12 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
       this.#advertised.delete(vip);
     }
     // Also when nothing has changed for the VIP: its members may have.
+    this.refresh();
+  }
+
+  /** This load balancer leaves, or serves again. */
+  setDrain(phase: DrainPhase): void {
+    this.#drain = phase;
     this.refresh();
   }
 
@@ -102,8 +111,10 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
       return [];
     }
     const members = this.#advertised.get(vip) ?? 0;
-    const asTold = (attributes: PathAttributes): PathAttributes =>
-      withExportPolicy(attributes, neighbor, localAsn, members);
+    const asTold = (attributes: PathAttributes): PathAttributes => {
+      const told = withExportPolicy(attributes, neighbor, localAsn, members);
+      return this.#drain === 'none' ? told : asLeaving(told);
+    };
     if (neighbor.nextHop === 'unchanged') {
       return this.#members(peer, vip).map((selected) => ({
         prefix,
@@ -130,7 +141,7 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
   }
 
   #vipsOf(peer: Peer): string[] {
-    if (this.#waiting.has(peer.address)) {
+    if (this.#waiting.has(peer.address) || this.#drain === 'withdrawn') {
       return [];
     }
     return [...this.#advertised.keys()]

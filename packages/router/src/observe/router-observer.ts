@@ -8,6 +8,7 @@ import {
   schedulingText,
 } from '@bgp-lb/protocol/node';
 import { describeBfdChange, type Verdict } from '../bfd/who-died.ts';
+import type { DrainPhase } from '../drain/host-drain.ts';
 import { rejectionClass } from '../membership/import-policy.ts';
 import type { OnLinkChange } from '../on-link/on-link-responder.ts';
 import type { Transition } from '../pool/member-view.ts';
@@ -103,6 +104,15 @@ export class RouterObserver {
     );
     const text = parts.length === 0 ? 'no neighbor has changed' : parts.join('; ');
     this.#record('info', 'reloaded', { ...changes }, `configuration reloaded: ${text}`);
+  }
+
+  drain(phase: DrainPhase): void {
+    const texts = {
+      none: 'serves again',
+      leaving: 'leaves: upstreams are asked to prefer others',
+      withdrawn: 'has left: the VIPs are withdrawn, what still comes is forwarded',
+    };
+    this.#record('info', 'host-drain', { phase }, `this load balancer ${texts[phase]}`);
   }
 
   reloadRefused(error: string): void {

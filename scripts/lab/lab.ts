@@ -110,6 +110,9 @@ export class Lab {
       interfaces,
       ...more,
       sysctls: {
+        // A veth pair carries the hash of the sender's socket to the load balancer, whose kernel takes that of a packet where it
+        // finds one; and a socket takes another after a timeout or a change of route. On a wire the hash is made of the packet.
+        'net.core.txrehash': '0',
         ...(options.rpFilter === undefined
           ? {}
           : { 'net.ipv4.conf.default.rp_filter': String(options.rpFilter) }),

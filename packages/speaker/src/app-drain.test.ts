@@ -52,7 +52,8 @@ describe('drain by command', { timeout: TIMEOUT }, () => {
     expect(await routesOf(router)).toEqual([]);
     const { code, stdout, stderr } = await draining;
     expect(code).toBe(0);
-    expect(stdout).toMatch(/10\.100\.0\.1\/32 +absent +10\.9\.0\.9 +drained by command/);
+    // The command may look before the speaker has decided once more: the reason is then that of the end itself.
+    expect(stdout).toMatch(/10\.100\.0\.1\/32 +absent +10\.9\.0\.9 +drained( by command|: no client)/);
     expect(stderr).toContain('drained');
     expect(lab.isBound()).toBe(false);
     expect(await lab.events('connections-reset')).toEqual([]);

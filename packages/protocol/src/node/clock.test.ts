@@ -45,6 +45,8 @@ const readers: readonly string[] = [
   'daemon/src/health/tls-connection.ts',
   'daemon/src/process/log-stream.ts',
   'daemon/src/process/logger.ts',
+  'router/src/doctor/bundle.ts',
+  'router/src/doctor/examine.ts',
   'speaker/src/bootstrap/bootstrap-watch.ts',
   'speaker/src/control-routes.ts',
   'speaker/src/doctor/check-api-server.ts',

@@ -19,10 +19,11 @@ import { measureSpeaker } from './speaker/measure-speaker.ts';
 
 /** Other work on the machine shows less in the figures; what is started here has it too, all daemons alike. */
 const niceness = -10;
-const usage = `usage: npm run bench -- NAME [--json] [--rounds N] [--deaths N] [--prefixes N] [--sessions N]
+const usage = `usage: npm run bench -- NAME [--json] [--rounds N] [--deaths N] [--bfd MS] [--prefixes N] [--sessions N]
 
   lb        the load balancer's job, beside FRR and BIRD
-  death     how soon a dead master is out of the kernel; --deaths of each kind with each daemon (10)
+  death     how soon a dead master is out of the kernel; --deaths of each kind with each daemon (10);
+            --bfd 50 or 300: only those that BFD at this interval notices
   speaker   how soon what happens to a master is in the load balancer's kernel; --rounds: how often (10)
   ingest    how fast a table is taken in, beside FRR, BIRD, GoBGP and OpenBGPD; --prefixes (100000, then 1000000)
   reflect   how fast a table is reflected to nine clients, beside the same; --prefixes (100000)
@@ -37,6 +38,7 @@ interface Arguments {
   readonly isJson: boolean;
   readonly rounds: number | undefined;
   readonly deaths: number | undefined;
+  readonly bfd: number | undefined;
   readonly prefixes: number | undefined;
   readonly sessions: number | undefined;
 }
@@ -52,8 +54,8 @@ const benches: Readonly<Record<string, Bench>> = {
     const report = await measureLb({ rounds, niceness, progress });
     return { report: { ...report, figures: figures(report) }, text: describe(report) };
   },
-  async death({ deaths = 10 }, progress) {
-    const report = await measureDeath({ deaths, niceness, progress });
+  async death({ deaths = 10, bfd }, progress) {
+    const report = await measureDeath({ deaths, bfd, niceness, progress });
     return { report, text: describeDeath(report) };
   },
   async speaker({ rounds = 10 }, progress) {
@@ -82,7 +84,8 @@ function readArguments(argv: string[]): Arguments | undefined {
     const { values, positionals } = parseArgs({
       args: argv,
       options: {
-        ...{ json: { type: 'boolean' }, rounds: number, deaths: number, prefixes: number, sessions: number },
+        ...{ json: { type: 'boolean' }, rounds: number, deaths: number, bfd: number },
+        ...{ prefixes: number, sessions: number },
       },
       allowPositionals: true,
     });
@@ -98,6 +101,7 @@ function readArguments(argv: string[]): Arguments | undefined {
       isJson: values.json === true,
       rounds: count(values.rounds),
       deaths: count(values.deaths),
+      bfd: count(values.bfd),
       prefixes: count(values.prefixes),
       sessions,
     };

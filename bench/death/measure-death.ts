@@ -53,6 +53,8 @@ export interface DeathReport {
 export interface DeathOptions {
   /** Deaths of each kind and daemon. */
   readonly deaths: number;
+  /** Only deaths that BFD at this interval notices, in ms; all kinds without it. */
+  readonly bfd?: number | undefined;
   readonly niceness: number;
   readonly progress: (line: string) => void;
 }
@@ -82,7 +84,7 @@ export async function measureDeath(options: DeathOptions): Promise<DeathReport> 
   return { bench: 'death', machine, deaths: options.deaths, results, killedSpeakers, tookMs };
 }
 
-async function measureCuts({ deaths, progress }: DeathOptions): Promise<DeathResult[]> {
+async function measureCuts({ deaths, bfd: interval, progress }: DeathOptions): Promise<DeathResult[]> {
   const daemons = daemonNames.filter(
     (name) => name === 'bgp-lb' || (name === 'FRR' ? hasFrr() : existsSync('/usr/sbin/bird')),
   );
@@ -102,7 +104,10 @@ async function measureCuts({ deaths, progress }: DeathOptions): Promise<DeathRes
     running.push(bfd);
     const bench: Bench = { lab, cutter, clients, bfd };
     const results: DeathResult[] = [];
-    for (const kind of Object.keys(detections) as SilentKind[]) {
+    const kinds = (Object.keys(detections) as SilentKind[]).filter(
+      (kind) => interval === undefined || detections[kind].bfdInterval === interval,
+    );
+    for (const kind of kinds) {
       for (const daemon of daemons) {
         progress(`${kind}: ${daemon}`);
         results.push(...(await measureDaemon(bench, daemon, kind, deaths)));

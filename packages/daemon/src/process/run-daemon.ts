@@ -155,7 +155,7 @@ class Lifecycle {
       )
       .finally(() => {
         this.#isReloading = false;
-        this.#notify('READY=1');
+        if (this.#stopSignal === undefined) this.#notify('READY=1');
         if (this.#wantsReload) this.reloadSignal();
       });
   }

@@ -51,6 +51,23 @@ describe('a reload of the neighbors', () => {
     expect(plan([masters, { ...tor, address: '10.0.1.2', bfd }])).toEqual([[], [], ['tor'], []]);
   });
 
+  it.each([
+    ['hold time', { holdTime: '30s' }],
+    ['range', { range: '10.1.0.0/24' }],
+    ['password where there was none', { passwordFile: '/etc/secret' }],
+  ])('refuses another %s of masters: all of them would leave the pool at once', (_what, changes) => {
+    expect(() => plan([{ ...masters, ...changes }, tor])).toThrow(
+      'since neighbors.masters changed, which only a start of the router takes',
+    );
+  });
+
+  it('takes another password of masters', () => {
+    const [before, after] = ['/etc/old', '/etc/new'].map(
+      (passwordFile) => config([{ ...masters, passwordFile }]).neighbors,
+    );
+    expect(planNeighbors(before ?? [], after ?? []).updated).toMatchObject([{ name: 'masters' }]);
+  });
+
   it('refuses everything else by its key', () => {
     const next = config([masters, tor], { asn: 64513, pool: { staleTime: '10s' } });
     expect(() => checkReload(config(), next, routerReload)).toThrow(

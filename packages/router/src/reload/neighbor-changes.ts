@@ -32,7 +32,8 @@ const TOLD = ['nextHop', 'med', 'prepend', 'communities', 'localPref', 'degraded
 
 /**
  * Compares neighbours by their names. Pure.
- * @throws ReloadError for a neighbour that stays and whose BFD changes: its session of BFD knows no other neighbour then
+ * @throws ReloadError for a neighbour that stays and whose BFD changes: its session of BFD knows no other neighbour then; and for
+ *   masters whose sessions would be made anew: all of a range would leave the pool at once
  */
 export function planNeighbors(
   before: readonly NeighborConfig[],
@@ -45,18 +46,21 @@ export function planNeighbors(
     return from === undefined || isDeepStrictEqual(from, to) ? [] : [{ from, to }];
   });
   const bfd = pairs.filter(({ from, to }) => isSamePlace(from, to) && !isDeepStrictEqual(from.bfd, to.bfd));
-  if (bfd.length > 0) {
-    const names = bfd.map(({ to }) => `neighbors.${to.name}.bfd`).join(', ');
-    throw new ReloadError(
-      `nothing was reloaded, since ${names} changed, which only ${routerReload.otherwise}; or give the neighbor another name`,
-    );
-  }
+  refuse(bfd.map(({ to }) => `neighbors.${to.name}.bfd`));
+  const masters = pairs.filter(({ from, to }) => from.role === 'master' && !isSameSession(from, to));
+  refuse(masters.map(({ to }) => `neighbors.${to.name}`));
   return {
     added: after.filter(({ name }) => !known.has(name)),
     removed: before.filter(({ name }) => !wanted.has(name)),
     changed: pairs.filter(({ from, to }) => !isSameSession(from, to)),
     updated: pairs.filter(({ from, to }) => isSameSession(from, to)).map(({ to }) => to),
   };
+}
+
+function refuse(keys: readonly string[]): void {
+  if (keys.length === 0) return;
+  const names = keys.join(', ');
+  throw new ReloadError(`nothing was reloaded, since ${names} changed, which only ${routerReload.otherwise}`);
 }
 
 function isSamePlace(a: NeighborConfig, b: NeighborConfig): boolean {

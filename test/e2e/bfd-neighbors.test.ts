@@ -41,6 +41,7 @@ const router6 = { ...router4, address: lb6, bfd };
 interface NeighborWithBfd {
   readonly neighbor: string;
   readonly state: string;
+  readonly sinceMs: number;
   readonly bfd: { readonly state: string; readonly multihop: boolean; readonly detectionTime: number } | null;
 }
 
@@ -234,6 +235,10 @@ describe('an upstream with BFD: BIRD', () => {
     ]);
     await isUp('upstream');
     await lab.upstream.waitForVipRoute(true, 20_000);
+    // A silence that begins before the session is taken for that of an earlier process: BFD has to be heard after it.
+    await expect
+      .poll(async () => (await neighborView('upstream'))?.sinceMs ?? 0, eventually)
+      .toBeGreaterThan(5 * interval);
     const before = await lastEvent(lab);
     bird.signal('SIGSTOP');
     try {

@@ -91,8 +91,9 @@ describe('messages that ended other routers, in every state', () => {
     const daemon = lab.lb.router.process;
     const answers: Answer[][] = [];
     const memory: number[] = [];
-    // What is loaded and compiled meanwhile belongs to the first pass.
-    for (const pass of [0, 1, 2]) {
+    // What is loaded and compiled meanwhile belongs to the first three passes: of ten, 71 MiB after the second, 79 after the
+    // third, 82 after the last.
+    for (const pass of [0, 1, 2, 3, 4, 5]) {
       answers.push(await peer.run((program, list) => program.play(list), attempts(pass)));
       memory.push(residentKiB(daemon?.pid ?? 0));
     }
@@ -110,8 +111,7 @@ describe('messages that ended other routers, in every state', () => {
     expect(after).toMatchObject({ state: 'Established', establishedCount: before?.establishedCount ?? 1 });
     expect(quiet(after)).toEqual(quiet(before));
     expect(await lab.lb.pool()).toEqual(addresses(lab.masters));
-    const [, second = 0, third = 0] = memory;
-    expect(third - second).toBeLessThan(8 * 1024);
+    expect((memory[5] ?? 0) - (memory[2] ?? 0)).toBeLessThan(12 * 1024);
   });
 });
 

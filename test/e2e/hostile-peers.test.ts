@@ -91,9 +91,9 @@ describe('messages that ended other routers, in every state', () => {
     const daemon = lab.lb.router.process;
     const answers: Answer[][] = [];
     const memory: number[] = [];
-    // What is loaded and compiled meanwhile belongs to the first three passes: of ten, 71 MiB after the second, 79 after the
-    // third, 82 after the last.
-    for (const pass of [0, 1, 2, 3, 4, 5]) {
+    // What is loaded and compiled meanwhile belongs to the first passes, and the collector takes its time: of ten, 71 MiB after
+    // the second, 79 after the third, 82 after the last. A leak grows with each pass.
+    for (const pass of [0, 1, 2, 3, 4, 5, 6, 7]) {
       answers.push(await peer.run((program, list) => program.play(list), attempts(pass)));
       memory.push(residentKiB(daemon?.pid ?? 0));
     }
@@ -111,7 +111,7 @@ describe('messages that ended other routers, in every state', () => {
     expect(after).toMatchObject({ state: 'Established', establishedCount: before?.establishedCount ?? 1 });
     expect(quiet(after)).toEqual(quiet(before));
     expect(await lab.lb.pool()).toEqual(addresses(lab.masters));
-    expect((memory[5] ?? 0) - (memory[2] ?? 0)).toBeLessThan(12 * 1024);
+    expect((memory[7] ?? 0) - (memory[3] ?? 0)).toBeLessThan(20 * 1024);
   });
 });
 

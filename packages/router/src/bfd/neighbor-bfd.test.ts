@@ -245,6 +245,16 @@ describe('our own lateness', () => {
 });
 
 describe('a neighbour that must have BFD', () => {
+  it('is not waited for when it is Up again before its failure is judged', () => {
+    bfd.start();
+    change('10.3.0.1', up);
+    established.delete('10.3.0.1');
+    change('10.3.0.1', { reason: 'peer-down' });
+    change('10.3.0.1', { ...up, from: 'Down', at: 5001 });
+    read();
+    expect(log.filter((line) => line.startsWith('required')).at(-1)).toBe('required 10.3.0.1 up');
+  });
+
   it('is waited for until BFD is Up, and again after a failure, but not after AdminDown', () => {
     bfd.start();
     change('10.3.0.1', up);

@@ -223,7 +223,9 @@ export class NeighborBfd {
       });
     }
     for (const { change, neighbor, verdict } of judged) {
-      if (verdict.died !== 'nothing' && isStrict(neighbor)) {
+      // By now it may be Up again, and its owner have been told so.
+      const isUp = this.#states.get(change.id)?.state === 'Up';
+      if (verdict.died !== 'nothing' && isStrict(neighbor) && !isUp) {
         this.#options.required(change.id, neighbor, false);
       }
       this.#options.changed(change, neighbor, verdict);

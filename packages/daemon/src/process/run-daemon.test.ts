@@ -168,11 +168,17 @@ describe('a daemon', () => {
   it.each([
     ['an exception', 'setImmediate(() => { throw new Error("bug"); })', 'test: uncaught exception'],
     ['a rejection', 'setImmediate(() => Promise.reject(new Error("bug")))', 'test: unhandled rejection'],
-  ])('with %s that nobody caught ends with 1, so that it is started anew', async (_, bug, message) => {
-    const daemon = new TestDaemon(`(${bug}, { stop: async () => undefined })`);
-    expect(await daemon.exit).toBe(1);
-    expect(daemon.messages.at(-1)).toBe(`${message}; the process ends so that its supervisor restarts it`);
-  });
+  ])(
+    'with %s that nobody caught ends with 1 and its last words written, so that it is started anew',
+    async (_, bug, message) => {
+      const daemon = new TestDaemon(`(${bug}, { stop: async () => undefined })`);
+      expect(await daemon.exit).toBe(1);
+      expect(daemon.messages).toEqual([
+        'test started',
+        `${message}; the process ends so that its supervisor restarts it`,
+      ]);
+    },
+  );
 
   it('that does not start exits 1, or 2 for its configuration', async () => {
     const failed = new TestDaemon('await Promise.reject(new Error("port 179 is taken"))');

@@ -43,7 +43,7 @@ export function runDaemon(options: RunDaemonOptions): Promise<never> {
       { err: asError(error) },
       `${name}: ${what}; the process ends so that its supervisor restarts it`,
     );
-    process.exit(1);
+    exitAfterFlush(logger, ExitCode.Failed);
   };
   process.on('uncaughtException', (error) => fatal(error, 'uncaught exception'));
   process.on('unhandledRejection', (reason) => fatal(reason, 'unhandled rejection'));

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localAsn } from '../../scripts/lab/addresses.ts';
 import { Frr, hasFrr } from '../../scripts/lab/frr.ts';
@@ -126,11 +125,13 @@ describe.skipIf(!hasFrr()).each([50, 300])('bfdd driven by bgpd of FRR 8.4, at %
     await bfd.run((e, ids) => e.allIn(ids, 'Up'), [id]);
   });
 
-  it('keeps the BGP session when ours is stopped as planned', async () => {
+  it('ends the BGP session when ours is stopped as planned, against RFC 5882 section 4.2, and takes it up again', async () => {
+    await bgp.run((e) => e.forgetDowns());
     await bfd.run((e) => e.bfd().stop());
-    await expect.poll(neighbor, eventually).toMatchObject({ peerBfdInfo: { status: 'Down' } });
-    await sleep(3 * interval + 500);
-    expect(await neighbor()).toMatchObject({ bgpState: 'Established' });
-    expect(await bgp.run((e) => e.state())).toBe('Established');
+    expect(await bgp.run((e) => e.wentDown())).toMatchObject({ code: 6, subcode: 10 });
+    await bgp.run((e) => e.established());
+    await expect
+      .poll(neighbor, eventually)
+      .toMatchObject({ bgpState: 'Established', peerBfdInfo: { status: 'Down' } });
   });
 });

@@ -247,10 +247,11 @@ class Router {
 
   /** The kernel forwards on, masters and upstreams keep what they have; nothing else is left behind (invariant 6). */
   async stop(): Promise<void> {
-    // First, while TCP is there: nobody is to take what follows for the death of this host.
-    await this.#bfd?.stop();
+    this.#bfd?.detach();
     this.#stalls.stop();
     await this.#membership?.stop();
+    // After the sessions: FRR 8.4 takes AdminDown for death, and would drop what it is to keep (RFC 5882 section 4.2 says otherwise).
+    await this.#bfd?.stop();
     this.#onLink.stop();
     this.#controller.close();
     this.#rebalancer.close();

@@ -184,9 +184,11 @@ class SpeakerDaemon implements RunningDaemon {
     this.#annotation?.close();
     this.#life.close();
     this.#kernel.keeper.close();
-    // Before TCP is closed: no router is to take what follows for the death of this host.
-    await this.#sessions.bfd.stop();
+    this.#sessions.bfd.detach();
     await sayGoodbye();
+    // After the sessions: FRR 8.4 takes AdminDown for death and would end one that it is to keep the paths of (RFC 5882
+    // section 4.2 says otherwise), and nobody takes BFD that falls silent after a FIN for the death of this host.
+    await this.#sessions.bfd.stop();
     await this.#control.close();
     this.#context.routes.close();
     this.#context.releaseLock();

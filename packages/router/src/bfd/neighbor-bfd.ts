@@ -146,9 +146,17 @@ export class NeighborBfd {
     return this.#thread.status().catch(() => undefined);
   }
 
-  /** Ends all sessions so that no neighbour takes it for death. */
-  stop(): Promise<void> {
+  /** What BFD says has no effect any more: the sessions of BGP are being closed. */
+  detach(): void {
     this.#sessions.clear();
+  }
+
+  /**
+   * Ends all sessions by AdminDown, so that no neighbour takes it for death. To be called when those of BGP are closed: FRR 8.4 takes
+   * AdminDown for death too, and would drop what it is to keep.
+   */
+  stop(): Promise<void> {
+    this.detach();
     return this.#thread.stop();
   }
 

@@ -112,12 +112,18 @@ export class RouterBfd {
     }
   }
 
+  /** What BFD says has no effect any more: the sessions of BGP are being closed. */
+  detach(): void {
+    this.#isStopping = true;
+  }
+
   /**
-   * Tells the routers AdminDown and ends the thread: from now on silence is no death. To be called before TCP is
-   * closed. Resolves when they know, or when they would have given up anyhow.
+   * Tells the routers AdminDown and ends the thread: from now on silence is no death. To be called when the sessions of BGP are closed:
+   * FRR 8.4 takes AdminDown for death too, and would drop what it is to keep. Resolves when they know, or when they would have given up
+   * anyhow.
    */
   async stop(): Promise<void> {
-    this.#isStopping = true;
+    this.detach();
     await this.#sessions?.stop();
     for (const router of this.#states.keys()) this.#states.set(router, 'AdminDown');
   }

@@ -31,6 +31,7 @@ import { drainCommand, undrainCommand } from './drain/drain-commands.ts';
 import { explainCommand } from './explain/explain-command.ts';
 import { rebalanceCommand } from './rebalance/rebalance-command.ts';
 import { reloadCommand } from './reload/reload-command.ts';
+import { uninstallCommand } from './uninstall/uninstall-command.ts';
 
 const NAME = 'bgp-lb-router';
 const VERSION = '0.1.0';
@@ -147,6 +148,7 @@ const commands: readonly Command[] = [
   reloadCommand,
   drainCommand,
   undrainCommand,
+  uninstallCommand(load),
 ];
 
 /** Runs the command line and resolves to its exit code. @param program what the BFD thread runs */

@@ -4,6 +4,7 @@ import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import { parseRouterId, type RouterId, routerId } from '@bgp-lb/protocol';
 import type { RouterConfig } from '../config/router-config.ts';
+import { stateFiles } from '../config/state-files.ts';
 
 /** What the choice of a router id may ask of the host. */
 export interface IdentityHost {
@@ -12,8 +13,6 @@ export interface IdentityHost {
   /** /etc/machine-id; `undefined` where there is none. */
   machineId(): string | undefined;
 }
-
-const FILE = 'router-id';
 
 /**
  * The BGP Identifier: the configured one, else the one that was chosen before, else the source address towards the
@@ -71,7 +70,7 @@ function byMachine(host: IdentityHost): string | undefined {
 
 function keptRouterId(stateDir: string): RouterId | undefined {
   try {
-    return parseRouterId(readFileSync(join(stateDir, FILE), 'utf8').trim());
+    return parseRouterId(readFileSync(join(stateDir, stateFiles.routerId), 'utf8').trim());
   } catch {
     // Absent, or not what was written: chosen anew.
     return undefined;
@@ -80,7 +79,7 @@ function keptRouterId(stateDir: string): RouterId | undefined {
 
 function keep(stateDir: string, chosen: string): void {
   mkdirSync(stateDir, { recursive: true, mode: 0o755 });
-  const path = join(stateDir, FILE);
+  const path = join(stateDir, stateFiles.routerId);
   writeFileSync(`${path}.new`, `${chosen}\n`, { mode: 0o644 });
   renameSync(`${path}.new`, path);
 }

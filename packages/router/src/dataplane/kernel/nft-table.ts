@@ -23,6 +23,9 @@ export interface NftTableOptions {
   readonly notrack: boolean;
 }
 
+/** The families of our tables. */
+export const nftFamilies = ['inet', 'ip', 'ip6'] as const;
+
 /** An object of nft's JSON schema (libnftables-json(5)): `{"rule": {...}}`. */
 export type NftJson = Readonly<Record<string, unknown>>;
 
@@ -41,7 +44,7 @@ interface NftChain {
 
 /** A table of ours as it should be. */
 export interface NftTable {
-  readonly family: 'inet' | 'ip' | 'ip6';
+  readonly family: (typeof nftFamilies)[number];
   readonly chains: readonly NftChain[];
 }
 

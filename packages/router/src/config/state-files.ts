@@ -1,0 +1,7 @@
+/** Names of what the router keeps in `stateDir`. */
+export const stateFiles = {
+  /** The BGP Identifier that was chosen. */
+  routerId: 'router-id',
+  /** What settings of the host were before they were changed. */
+  sysctls: 'sysctls.json',
+} as const;

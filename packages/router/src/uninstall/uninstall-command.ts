@@ -1,0 +1,72 @@
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { acquireInstanceLock, type Command, type CommandContext } from '@bgp-lb/daemon';
+import type { RouterConfig } from '../config/router-config.ts';
+import { stateFiles } from '../config/state-files.ts';
+import type { UninstallOptions } from './uninstall.ts';
+
+/** `uninstall`: the kernel as if the router had never been there. */
+export const uninstallCommand = (load: (context: CommandContext) => RouterConfig): Command => ({
+  syntax: 'uninstall',
+  describe:
+    'Remove everything of the router from the kernel and its state folder; what clients have through it breaks',
+  takesConfig: true,
+  prints: true,
+  options: {
+    'dry-run': { type: 'boolean', default: false, describe: 'only say what would be done' },
+  },
+  async run(context) {
+    const config = load(context);
+    const isDry = context.args['dry-run'] === true;
+    // A router that runs would put everything back. Without the folder none can run, and none is to be made.
+    const isLocking = !isDry && existsSync(config.stateDir);
+    const lock = isLocking ? await acquireInstanceLock(join(config.stateDir, 'router.lock')) : undefined;
+    let done: readonly string[];
+    try {
+      done = await removeAll(config, isDry);
+    } finally {
+      lock?.release();
+    }
+    const folders = isDry ? [] : [config.stateDir, dirname(config.api.socket)].filter(removeEmptyFolder);
+    const lines = [...done, ...folders.map((folder) => `removed the empty folder ${folder}`)];
+    const last = `left: ${dirname(context.configFile)} (configuration and passwords), the program itself, and files of the host that a package or cloud-init has put there (unit, sysctl.d, networkd)`;
+    context.print([...lines, last], (all) => ({ columns: ['done'], rows: all.map((line) => [line]) }));
+    return 0;
+  },
+});
+
+async function removeAll(config: RouterConfig, isDry: boolean): Promise<string[]> {
+  const { Nftables, RouteSocket, readSysctl, writeSysctl } = await import('@bgp-lb/linux');
+  const { SysctlRecord } = await import('../dataplane/kernel/sysctl-record.ts');
+  const { uninstall } = await import('./uninstall.ts');
+  const socket = new RouteSocket();
+  const options: UninstallOptions = {
+    socket,
+    protocol: config.dataplane.protocol,
+    nft: new Nftables(),
+    sysctl: { read: readSysctl, write: writeSysctl },
+    record: new SysctlRecord(join(config.stateDir, stateFiles.sysctls)),
+    isDry,
+  };
+  try {
+    const { removed, left } = await uninstall(options);
+    const names = Object.values(stateFiles).flatMap((name) => [name, `${name}.new`]);
+    const files = [...names.map((name) => join(config.stateDir, name)), config.api.socket];
+    const present = files.filter((path) => existsSync(path));
+    if (!isDry) for (const path of present) rmSync(path, { force: true });
+    const verb = isDry ? 'would remove' : 'removed';
+    return [
+      ...[...removed, ...present].map((what) => `${verb} ${what}`),
+      ...left.map((what) => `left: ${what}`),
+    ];
+  } finally {
+    socket.close();
+  }
+}
+
+/** Others may keep files there: the speaker does on a machine that is both. */
+function removeEmptyFolder(folder: string): boolean {
+  if (!existsSync(folder) || readdirSync(folder).length > 0) return false;
+  rmdirSync(folder);
+  return true;
+}

@@ -1,0 +1,89 @@
+import type { Nftables, RouteSocket } from '@bgp-lb/linux';
+import { FLOOR_METRIC, ROUTE_METRIC } from '../dataplane/kernel/desired-objects.ts';
+import { perform, readOwnObjects } from '../dataplane/kernel/kernel-access.ts';
+import { type KernelObjects, noObjects } from '../dataplane/kernel/kernel-objects.ts';
+import { NFT_TABLE, nftFamilies } from '../dataplane/kernel/nft-table.ts';
+import { describeOperation, operations } from '../dataplane/kernel/operation.ts';
+import type { SysctlRecord } from '../dataplane/kernel/sysctl-record.ts';
+import type { SysctlAccess } from '../dataplane/kernel/sysctls.ts';
+
+export interface UninstallOptions {
+  readonly socket: RouteSocket;
+  /** Route protocol number of what is ours. */
+  readonly protocol: number;
+  readonly nft: Pick<Nftables, 'table' | 'deleteTable'>;
+  readonly sysctl: SysctlAccess;
+  readonly record: Pick<SysctlRecord, 'read'>;
+  /** Nothing is changed, only said. */
+  readonly isDry: boolean;
+}
+
+/** What was done, or with `isDry` would be, and what stays; one phrase each. */
+export interface Uninstalled {
+  readonly removed: readonly string[];
+  readonly left: readonly string[];
+}
+
+/** Others may have begun to rely on forwarding, and `accept_ra` has to fit to it. */
+const KEPT = /^net\.ipv4\.ip_forward$|\.forwarding$|\.accept_ra$/;
+
+/**
+ * Removes everything that carries the router's mark from the kernel, and nothing else. For a host without a router that runs: one
+ * would put it back. Idempotent.
+ * @throws NetlinkError, NftablesError, SysctlError when something cannot be removed
+ */
+export async function uninstall(options: UninstallOptions): Promise<Uninstalled> {
+  const removed = removeObjects(options);
+  for (const family of nftFamilies) {
+    if ((await options.nft.table(family, NFT_TABLE)) === undefined) continue;
+    if (!options.isDry) await options.nft.deleteTable(family, NFT_TABLE);
+    removed.push(`nft table ${family} ${NFT_TABLE}`);
+  }
+  const settings = restoreSysctls(options);
+  return { removed: [...removed, ...settings.removed], left: settings.left };
+}
+
+/** First what refers to others: rules, routes, groups, next hops. */
+function removeObjects({ socket, protocol, isDry }: UninstallOptions): string[] {
+  const actual = withoutSpeakers(readOwnObjects(socket, protocol).objects);
+  return operations(noObjects, actual).map((operation) => {
+    if (!isDry) perform(socket, protocol, operation);
+    return describeOperation(operation).replace(/^delete-/, '');
+  });
+}
+
+/** The speaker's routes to VIPs have the same protocol, and metrics of their own: on a host that is both they are to stay. */
+function withoutSpeakers(objects: KernelObjects): KernelObjects {
+  const routes = [...objects.routes].filter(([, { metric }]) =>
+    [FLOOR_METRIC, ROUTE_METRIC].includes(metric),
+  );
+  return { ...objects, routes: new Map(routes) };
+}
+
+/** What nobody has changed since gets its former value again. */
+function restoreSysctls({ sysctl, record, isDry }: UninstallOptions): { removed: string[]; left: string[] } {
+  const removed: string[] = [];
+  const left: string[] = [];
+  for (const [name, { before, after }] of [...record.read()].reverse()) {
+    const now = currentValue(sysctl, name);
+    if (now === undefined || now === before) continue;
+    if (KEPT.test(name)) {
+      left.push(`sysctl ${name} = ${now} (was ${before}): others may rely on forwarding by now`);
+    } else if (now !== after) {
+      left.push(`sysctl ${name} = ${now} (was ${before}): somebody else has set it since`);
+    } else {
+      if (!isDry) sysctl.write(name, before);
+      removed.push(`sysctl ${name}: ${now} -> ${before}`);
+    }
+  }
+  return { removed, left };
+}
+
+/** `undefined` for that of an interface that is gone. */
+function currentValue(sysctl: SysctlAccess, name: string): string | undefined {
+  try {
+    return sysctl.read(name);
+  } catch {
+    return undefined;
+  }
+}

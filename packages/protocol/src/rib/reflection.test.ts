@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asn } from '../types/asn.ts';
+import { parseIpAddress } from '../types/ip-address.ts';
 import { parseRouterId } from '../types/router-id.ts';
 import { WellKnownCommunity } from '../wire/attribute/communities.ts';
 import { SegmentType } from '../wire/path-attributes.ts';
@@ -96,6 +97,19 @@ describe('what a path is passed on with', () => {
       clusterList: undefined,
     });
   });
+
+  it.each([true, false])(
+    'leaves the link-local address of the next hop behind (towards internal peers: %s)',
+    (toInternal) => {
+      const nextHop = parseIpAddress('fd00::11');
+      const linkLocalNextHop = parseIpAddress('fe80::11');
+      const path = pathFrom(source(11), { nextHop, linkLocalNextHop }, { prefix: 'fd00:64::1/128' });
+      expect(passedOnAttributes(path, toInternal, identity)).toMatchObject({
+        nextHop,
+        linkLocalNextHop: undefined,
+      });
+    },
+  );
 
   it('gets a segment more where the first is full or a set', () => {
     const full = sequence(...Array.from({ length: 255 }, () => 65001));

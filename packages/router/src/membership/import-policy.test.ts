@@ -59,6 +59,24 @@ describe('the import policy for masters', () => {
   });
 });
 
+describe('a master of an IPv6 session', () => {
+  const peer: PathSource = { ...master, address: parseIpAddress('fd00:1::11') };
+
+  it.each([undefined, 'fe80::11', 'fe80::66'])(
+    'is forwarded to by the address of its session, whatever comes beside it: %s',
+    (linkLocal) => {
+      const attributes = pathAttributes({
+        nextHop: parseIpAddress('fd00:1:0::11'),
+        linkLocalNextHop: linkLocal === undefined ? undefined : parseIpAddress(linkLocal),
+      });
+      expect(policy(parsePrefix('fd00::1/128'), attributes, peer)).toMatchObject({
+        accept: true,
+        attributes: { nextHop: peer.address, linkLocalNextHop: undefined },
+      });
+    },
+  );
+});
+
 describe('a master whose member address is given', () => {
   const [other] = [parseIpAddress('10.9.0.11')];
   const use = masterImportPolicy([parsePrefix('10.100.0.1/32')], other);

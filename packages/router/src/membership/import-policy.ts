@@ -37,7 +37,8 @@ export function masterImportPolicy(vips: readonly Prefix[], memberAddress?: IpAd
 /**
  * No master is better than another by what it says of itself: ORIGIN, MULTI_EXIT_DISC and LOCAL_PREF are the same for
  * all, but for the LOCAL_PREF of 0 that asks for less (RFC 8326 section 4). What only it and nobody here knows is not
- * passed on in its name.
+ * passed on in its name. Packets go by the next hop that was checked, never by a link-local address that comes beside it
+ * (RFC 2545 section 3): that nobody has vouched for.
  */
 function normalised(attributes: PathAttributes, nextHop: IpAddress): PathAttributes {
   const { localPref } = attributes;
@@ -45,7 +46,7 @@ function normalised(attributes: PathAttributes, nextHop: IpAddress): PathAttribu
     ...attributes,
     origin: Origin.Igp,
     nextHop,
-    linkLocalNextHop: nextHop === attributes.nextHop ? attributes.linkLocalNextHop : undefined,
+    linkLocalNextHop: undefined,
     multiExitDisc: undefined,
     localPref: localPref === undefined || localPref === 0 ? localPref : LOCAL_PREF,
     atomicAggregate: undefined,

@@ -1,4 +1,5 @@
-import { type InterfaceAddress, RouteSocket } from '@bgp-lb/linux';
+import { isIPv4 } from 'node:net';
+import { AddressFlag, type InterfaceAddress, RouteSocket } from '@bgp-lb/linux';
 import { afterAll, describe, expect, it } from 'vitest';
 import { hostFacts, linkLocalTowards } from './host-facts.ts';
 
@@ -52,6 +53,27 @@ describe('the node address', () => {
   });
 });
 
+describe('the BGP Identifier', () => {
+  /** All addresses are this host's. */
+  const anywhere: Pick<RouteSocket, 'routeTo'> = {
+    routeTo: () => ({ interfaceIndex: 1, type: 'local', table: 255 }),
+  };
+  const idOf = async (address: string): Promise<string> =>
+    (await hostFacts(config(address), anywhere, 1)).routerId;
+
+  it('is made of the IPv6 address of a node that has no other: the same each time, and another on each node', async () => {
+    const ids = await Promise.all(['fd00::11', 'fd00::12', 'fd00::13', 'fd00::11'].map(idOf));
+    expect(ids.every(isIPv4)).toBe(true);
+    expect(new Set(ids).size).toBe(3);
+    expect(ids[3]).toBe(ids[0]);
+  });
+
+  it('is the configured one in any case', async () => {
+    const facts = await hostFacts({ ...config('fd00::11'), routerId: '10.0.0.11' }, anywhere, 1);
+    expect(facts.routerId).toBe('10.0.0.11');
+  });
+});
+
 describe('the link-local address beside an IPv6 next hop', () => {
   const common = { index: 2, prefixLength: 64, flags: 0 } as const;
   const forever = { validLifetime: 0xffff_ffff, preferredLifetime: 0xffff_ffff } as const;
@@ -66,5 +88,10 @@ describe('the link-local address beside an IPv6 next hop', () => {
     expect(linkLocalTowards(onLink, '2001:db8::1')).toBe('fe80::2');
     const behind = { routeTo: () => ({ ...route, gateway: 'fe80::1' }), addresses };
     expect(linkLocalTowards(behind, '2001:db8:1::1')).toBeUndefined();
+  });
+
+  it.each(['Tentative', 'DadFailed'] as const)('is not one that may be of another host: %s', (flag) => {
+    const unsure = () => addresses().map((one) => ({ ...one, flags: AddressFlag[flag] }));
+    expect(linkLocalTowards({ routeTo: () => route, addresses: unsure }, '2001:db8::1')).toBeUndefined();
   });
 });

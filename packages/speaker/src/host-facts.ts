@@ -1,4 +1,5 @@
-import { NetlinkError, type RouteSocket } from '@bgp-lb/linux';
+import { createHash } from 'node:crypto';
+import { AddressFlag, NetlinkError, type RouteSocket } from '@bgp-lb/linux';
 import type { SpeakerConfig } from './config/speaker-config.ts';
 
 /** What the configuration leaves to the host. */
@@ -22,7 +23,10 @@ export function sourceTowards(routes: Pick<RouteSocket, 'routeTo'>, address: str
   }
 }
 
-/** Our link-local address on the link that an address is on; `undefined` when that is behind a gateway, or the link has none. */
+/**
+ * Our link-local address on the link that an address is on; `undefined` when that is behind a gateway, or the link has none
+ * that is ours for certain: one that is still being looked for on the link may turn out to be another's (RFC 4862 section 5.4).
+ */
 export function linkLocalTowards(
   routes: Pick<RouteSocket, 'routeTo' | 'addresses'>,
   address: string,
@@ -30,7 +34,10 @@ export function linkLocalTowards(
   try {
     const { gateway, interfaceIndex } = routes.routeTo(address);
     if (gateway !== undefined) return undefined;
-    return routes.addresses({ index: interfaceIndex }).find((one) => /^fe[89ab]/.test(one.address))?.address;
+    const unsure = AddressFlag.Tentative | AddressFlag.DadFailed;
+    return routes
+      .addresses({ index: interfaceIndex })
+      .find((one) => /^fe[89ab]/.test(one.address) && (one.flags & unsure) === 0)?.address;
   } catch (error) {
     if (error instanceof NetlinkError) return undefined;
     throw error;
@@ -67,10 +74,16 @@ export async function hostFacts(
       `the source address towards ${router} is the VIP ${nodeAddress}: set apiServer.address`,
     );
   }
-  const routerId = config.routerId ?? nodeAddress;
-  if (routerId.includes(':'))
-    throw new HostFactsError(`routerId is not set, and the node address ${nodeAddress} is not IPv4`);
-  return { nodeAddress, routerId };
+  return { nodeAddress, routerId: config.routerId ?? routerIdOf(nodeAddress) };
+}
+
+/** The BGP Identifier of a node without another one: its IPv4 address, or 32 bits that are as much its own as its IPv6 address is. */
+function routerIdOf(nodeAddress: string): string {
+  if (!nodeAddress.includes(':')) return nodeAddress;
+  const octets = createHash('sha256').update(`bgp-lb speaker ${nodeAddress}`).digest().subarray(0, 4);
+  const text = octets.join('.');
+  // 0 is no BGP Identifier (RFC 6286 section 2.1).
+  return text === '0.0.0.0' ? '0.0.0.1' : text;
 }
 
 function ownAddress(routes: Pick<RouteSocket, 'routeTo'>, address: string): string | undefined {

@@ -185,26 +185,14 @@ function machinePortFaults({ vips }: SpeakerConfig): CrossFieldFault[] {
   });
 }
 
-function routerIdFaults({ routerId, apiServer, routers }: SpeakerConfig): CrossFieldFault[] {
-  if (routerId !== undefined) {
-    if (routerId !== '0.0.0.0') return [];
-    return [
-      {
-        path: ['routerId'],
-        message: 'is zero (RFC 6286 section 2.1)',
-        value: routerId,
-        allowed: 'an IPv4 address other than 0.0.0.0',
-      },
-    ];
-  }
-  const source = apiServer.address ?? routers[0]?.address;
-  if (source === undefined || version(source) === 4) return [];
+function routerIdFaults({ routerId }: SpeakerConfig): CrossFieldFault[] {
+  if (routerId !== '0.0.0.0') return [];
   return [
     {
       path: ['routerId'],
-      message: 'is required, since the node address is an IPv6 address',
-      value: undefined,
-      allowed: 'an IPv4 address that no other speaker has as its identifier',
+      message: 'is zero (RFC 6286 section 2.1)',
+      value: routerId,
+      allowed: 'an IPv4 address other than 0.0.0.0',
     },
   ];
 }

@@ -178,12 +178,6 @@ describe('the configuration', () => {
       'asn: 64512, ttlSecurityHops: 2, bfd: { multihop: false } }]',
       'contradicts ttlSecurityHops 2',
     ],
-    [
-      'an IPv6 node without a router id',
-      'asn: 64512\nvips',
-      "asn: 64512\napiServer: { address: '2001:db8::1' }\nvips",
-      'routerId: is required',
-    ],
   ])('refuses %s', (_, found, replacement, message) => {
     const text = minimal.replace(found, replacement);
     expect(text).not.toBe(minimal);

@@ -216,7 +216,9 @@ export const speakerSchema: z.ZodType<SpeakerConfig> = z
     asn: asNumber().describe('Our AS number.'),
     routerId: ipAddress({ version: 4 })
       .optional()
-      .describe('BGP identifier. Default: `apiServer.address`, when that is an IPv4 address.'),
+      .describe(
+        'BGP identifier. Default: `apiServer.address`, or what is made of that when it is an IPv6 address.',
+      ),
     endpoint: z
       .string()
       .min(1)

@@ -1,5 +1,5 @@
 /** The client machine: long connections and new requests to the VIP, counted by what became of them. */
-import { vipAddress } from './addresses.ts';
+import { vipOf } from './addresses.ts';
 import { ClientCalls } from './client-calls.ts';
 import type {
   CheckResult,
@@ -103,7 +103,7 @@ export class ClientHost extends Host {
 
   #target(options: TargetOptions): ClientTarget {
     const { port, caFile } = this.#defaults;
-    return { host: vipAddress, port, caFile, ...options };
+    return { host: vipOf(this.family), port, caFile, ...options };
   }
 
   #call<N extends ClientCommandName>(

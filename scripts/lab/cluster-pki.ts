@@ -69,6 +69,8 @@ export interface ServingNames {
   readonly serviceAddress: string;
   /** The address of --control-plane-endpoint; kubeadm puts it in since the endpoint names it. */
   readonly endpointAddress: string;
+  /** More addresses, which kubeadm takes from its configuration. */
+  readonly certSANs?: readonly string[];
 }
 
 /** Makes apiserver.crt and apiserver.key with exactly kubeadm's names: no `localhost`, no 127.0.0.1. */
@@ -84,7 +86,12 @@ export async function issueServingCertificate(
     'kubernetes.default.svc.cluster.local',
     names.nodeName,
   ];
-  const addresses = [names.serviceAddress, names.nodeAddress, names.endpointAddress];
+  const addresses = [
+    names.serviceAddress,
+    names.nodeAddress,
+    names.endpointAddress,
+    ...(names.certSANs ?? []),
+  ];
   await makeCertificate({
     folder,
     file: 'apiserver',

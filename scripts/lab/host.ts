@@ -1,6 +1,12 @@
 /** One machine of the lab: a network namespace, ports of the switch, a folder of its own, processes. */
 import { mkdirSync, rmSync } from 'node:fs';
-import { type SubnetName, subnetAddress, subnets } from './addresses.ts';
+import {
+  type AddressFamily,
+  hostAddress,
+  interfaceAddress,
+  type SubnetName,
+  upstreamNumber,
+} from './addresses.ts';
 import { HostProcess } from './host-process.ts';
 import {
   createNamespace,
@@ -18,7 +24,7 @@ import type { Switch } from './switch.ts';
 export interface HostInterface {
   readonly device: string;
   readonly subnet: SubnetName;
-  /** The last octet of its address. */
+  /** The host number in its addresses. */
   readonly number: number;
 }
 
@@ -28,12 +34,20 @@ export interface HostPlan {
   readonly name: string;
   readonly namespace: string;
   readonly folder: string;
+  /** Its interfaces have an address of each; the first one is what it goes by. */
+  readonly families: readonly AddressFamily[];
   readonly interfaces: readonly HostInterface[];
-  /** Where everything outside its subnets goes, by default nowhere. */
-  readonly gateway?: string;
+  /** Everything outside its subnets goes to the upstream router by this one, by default nowhere. */
+  readonly gatewaySubnet?: SubnetName;
   /** `net.ipv4.ip_forward` and such, set before the interfaces come. */
   readonly sysctls?: Readonly<Record<string, string>>;
 }
+
+/**
+ * Addresses are there at once and alone: without duplicate address detection (RFC 4862 section 5.4), since the lab gives none twice,
+ * and without router advertisements, since nobody sends any.
+ */
+const ipv6Sysctls = { 'net.ipv6.conf.default.dad_transmits': '0', 'net.ipv6.conf.default.accept_ra': '0' };
 
 /** Folders that a host has, as in `/etc`, `/run`, `/var/lib` and `/etc/kubernetes` of a real one. */
 const hostFolders = ['etc', 'run', 'var/lib/bgp-lb', 'log', 'kubernetes/pki', 'kubernetes/manifests'];
@@ -55,16 +69,28 @@ export class Host {
     this.#switch = labSwitch;
   }
 
+  /** The families of its addresses. */
+  get families(): readonly AddressFamily[] {
+    return this.#plan.families;
+  }
+
+  /** The family of the address that it goes by. */
+  get family(): AddressFamily {
+    const [family] = this.#plan.families;
+    if (family === undefined) throw new RangeError(`${this.name} has no address family`);
+    return family;
+  }
+
   /** The address of its first interface, without length. */
   get address(): string {
     return this.addressOf(0);
   }
 
   /** The address of its interface number `index`, without length. */
-  addressOf(index: number): string {
+  addressOf(index: number, family: AddressFamily = this.family): string {
     const plan = this.#plan.interfaces[index];
     if (plan === undefined) throw new RangeError(`${this.name} has no interface ${index}`);
-    return `${subnets[plan.subnet].prefix}.${plan.number}`;
+    return hostAddress(family, plan.subnet, plan.number);
   }
 
   /** Processes that this object started, newest last. */
@@ -81,8 +107,8 @@ export class Host {
   async powerOn(): Promise<void> {
     for (const folder of hostFolders) mkdirSync(this.path(folder), { recursive: true });
     await createNamespace(this.namespace);
-    const { interfaces, gateway, sysctls } = this.#plan;
-    await this.writeSysctls(sysctls ?? {});
+    const { interfaces, families, gatewaySubnet, sysctls } = this.#plan;
+    await this.writeSysctls({ ...(families.includes('ipv6') ? ipv6Sysctls : {}), ...sysctls });
     await this.#switch.plug(
       interfaces.map(({ device, subnet, number }) => ({
         port: this.#port(device),
@@ -95,10 +121,14 @@ export class Host {
     await ipBatch(this.namespace, [
       'link set lo up',
       ...interfaces.flatMap(({ device, subnet, number }) => [
-        `address add ${subnetAddress(subnet, number)} dev ${device}`,
+        ...families.map((family) => `address add ${interfaceAddress(family, subnet, number)} dev ${device}`),
         `link set ${device} up`,
       ]),
-      ...(gateway === undefined ? [] : [`route add default via ${gateway}`]),
+      ...(gatewaySubnet === undefined
+        ? []
+        : families.map(
+            (family) => `route add default via ${hostAddress(family, gatewaySubnet, upstreamNumber)}`,
+          )),
     ]);
   }
 

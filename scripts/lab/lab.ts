@@ -7,7 +7,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { loadBalancerNumber, masterNumber, maxMasters, type SubnetName, subnetAddress } from './addresses.ts';
+import {
+  type AddressFamily,
+  loadBalancerNumber,
+  masterNumber,
+  maxMasters,
+  type SubnetName,
+  upstreamNumber,
+} from './addresses.ts';
 import { ClientHost } from './client-host.ts';
 import type { Host, HostInterface, HostPlan } from './host.ts';
 import {
@@ -35,6 +42,8 @@ export interface LabOptions {
   /** 1 (default) or 2. */
   readonly loadBalancers?: number;
   readonly upstream?: UpstreamKind;
+  /** The families of all hosts' addresses, each with a VIP of its own: by default IPv4 alone. */
+  readonly families?: readonly AddressFamily[];
   /** The VIP's port; default 6443. */
   readonly vipPort?: number;
   /** The API servers' port; default 6443. */
@@ -93,6 +102,7 @@ export class Lab {
       masters = 3,
       loadBalancers = 1,
       upstream = 'static',
+      families = ['ipv4'],
       vipPort = 6443,
       machinePort = 6443,
     } = options;
@@ -108,6 +118,7 @@ export class Lab {
       namespace: namespaceName(record.id, name),
       folder: `${record.folder}/${name}`,
       interfaces,
+      families,
       ...more,
       sysctls: {
         // A veth pair carries the hash of the sender's socket to the load balancer, whose kernel takes that of a packet where it
@@ -119,10 +130,10 @@ export class Lab {
         ...more.sysctls,
       },
     });
-    const gateway = (subnet: SubnetName): Partial<HostPlan> => ({
-      gateway: subnetAddress(subnet, 1).replace(/\/.*/, ''),
-    });
-    const forwarding = { 'net.ipv4.ip_forward': '1' };
+    const forwarding = {
+      'net.ipv4.ip_forward': '1',
+      ...(families.includes('ipv6') ? { 'net.ipv6.conf.all.forwarding': '1' } : {}),
+    };
 
     this.lbs = numbers(loadBalancers).map((n) => {
       const number = loadBalancerNumber(n);
@@ -130,7 +141,7 @@ export class Lab {
         { device: 'eth0', subnet: 'masters', number },
         { device: 'eth1', subnet: 'uplink', number },
       ];
-      return new LbHost(plan(`lb${n}`, interfaces, gateway('uplink')), this.switch, {
+      return new LbHost(plan(`lb${n}`, interfaces, { gatewaySubnet: 'uplink' }), this.switch, {
         vipPort,
         machinePort,
         password,
@@ -143,13 +154,13 @@ export class Lab {
     this.masters = numbers(masters).map((n) => {
       const interfaces: HostInterface[] = [{ device: 'eth0', subnet: 'masters', number: masterNumber(n) }];
       // A Kubernetes node forwards: kubeadm's preflight asks for it.
-      const more = { ...gateway('masters'), sysctls: forwarding };
+      const more = { gatewaySubnet: 'masters', sysctls: forwarding } as const;
       return new MasterHost(plan(`m${n}`, interfaces, more), this.switch, {
         vipPort,
         machinePort,
         password,
         bfd,
-        routerAddresses: this.lbs.map((lb) => lb.address),
+        routerAddresses: families.flatMap((family) => this.lbs.map((lb) => lb.addressOf(0, family))),
         program: options.programs?.speaker ?? bundle('bgp-lb-speaker'),
         speaker: options.speaker ?? {},
         kubeadm: { ...defaultKubeadm, ...options.kubeadm },
@@ -160,21 +171,33 @@ export class Lab {
       });
     });
     const routed: SubnetName[] = ['masters', 'uplink', 'clients'];
-    const upstreamInterfaces = routed.map((subnet, index) => ({ device: `eth${index}`, subnet, number: 1 }));
+    const upstreamInterfaces = routed.map((subnet, index) => ({
+      device: `eth${index}`,
+      subnet,
+      number: upstreamNumber,
+    }));
     this.upstream = new UpstreamHost(
       plan('upstream', upstreamInterfaces, {
-        sysctls: { ...forwarding, 'net.ipv4.fib_multipath_hash_policy': '1' },
+        sysctls: {
+          ...forwarding,
+          'net.ipv4.fib_multipath_hash_policy': '1',
+          ...(families.includes('ipv6') ? { 'net.ipv6.fib_multipath_hash_policy': '1' } : {}),
+        },
       }),
       this.switch,
       upstream,
-      this.lbs.map((lb) => lb.uplinkAddress),
+      this.lbs,
     );
     const clientInterfaces: HostInterface[] = [{ device: 'eth0', subnet: 'clients', number: 2 }];
-    this.client = new ClientHost(plan('client', clientInterfaces, gateway('clients')), this.switch, {
-      port: vipPort,
-      exchange: assets === undefined ? 'lines' : 'requests',
-      caFile: `${record.folder}/m1/kubernetes/pki/ca.crt`,
-    });
+    this.client = new ClientHost(
+      plan('client', clientInterfaces, { gatewaySubnet: 'clients' }),
+      this.switch,
+      {
+        port: vipPort,
+        exchange: assets === undefined ? 'lines' : 'requests',
+        caFile: `${record.folder}/m1/kubernetes/pki/ca.crt`,
+      },
+    );
   }
 
   /**
@@ -283,7 +306,7 @@ const namespaceName = (id: string, host: string): string => `bgplb-${id}-${host}
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 
-function checkOptions({ id, masters = 3, loadBalancers = 1 }: LabOptions): void {
+function checkOptions({ id, masters = 3, loadBalancers = 1, families, controlPlane }: LabOptions): void {
   if (process.getuid?.() !== 0) throw new Error('a lab needs root: it makes network namespaces');
   if (id !== undefined && !/^[a-z0-9]{1,8}$/.test(id)) {
     throw new RangeError(`lab id ${id}: 1 to 8 of a-z and 0-9 are allowed`);
@@ -293,6 +316,9 @@ function checkOptions({ id, masters = 3, loadBalancers = 1 }: LabOptions): void 
   }
   if (loadBalancers !== 1 && loadBalancers !== 2) {
     throw new RangeError(`${loadBalancers} load balancers: 1 or 2 are allowed`);
+  }
+  if (families?.includes('ipv6') && controlPlane !== 'stand-in') {
+    throw new RangeError('a lab with IPv6 has the stand-in: etcd is started with IPv4 addresses only');
   }
 }
 

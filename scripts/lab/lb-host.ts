@@ -1,6 +1,15 @@
 /** A load balancer machine: the router daemon and its configuration. */
 import { writeFileSync } from 'node:fs';
-import { localAsn, subnetAddress, subnets, upstreamAsn, vipAddress } from './addresses.ts';
+import {
+  type AddressFamily,
+  hostAddress,
+  localAsn,
+  subnetRange,
+  upstreamAsn,
+  upstreamNumber,
+  vipOf,
+  vipPrefixOf,
+} from './addresses.ts';
 import { bfdSettings } from './bfd-settings.ts';
 import { Daemon } from './daemon.ts';
 import { Host, type HostPlan } from './host.ts';
@@ -68,7 +77,11 @@ export class LbHost extends Host {
 
   /** Its address in the uplink subnet, where the upstream router sends VIP traffic to. */
   get uplinkAddress(): string {
-    return this.addressOf(1);
+    return this.uplinkAddressOf(this.family);
+  }
+
+  uplinkAddressOf(family: AddressFamily): string {
+    return this.addressOf(1, family);
   }
 
   /** The CA file that the router verifies masters by once it is there. Copy the cluster's ca.crt to it to use it. */
@@ -92,11 +105,24 @@ export class LbHost extends Host {
 
   /** The neighbors of the lab's own router.yaml: the masters, and the upstream router where it speaks BGP. */
   neighbors(): readonly JsonObject[] {
-    const { password, bfd, hasUpstreamSession } = this.#settings;
-    const masters: JsonObject = {
-      name: 'masters',
+    const { hasUpstreamSession } = this.#settings;
+    return this.families.flatMap((family) => [
+      this.#mastersOf(family),
+      ...(hasUpstreamSession ? [this.#upstreamOf(family)] : []),
+    ]);
+  }
+
+  /** The name of the neighbors of a family: the first has the plain one. */
+  #nameOf(name: string, family: AddressFamily): string {
+    return family === this.family ? name : `${name}-${family}`;
+  }
+
+  #mastersOf(family: AddressFamily): JsonObject {
+    const { password, bfd } = this.#settings;
+    return {
+      name: this.#nameOf('masters', family),
       role: 'master',
-      range: `${subnets.masters.prefix}.0/${subnets.masters.length}`,
+      range: subnetRange(family, 'masters'),
       asn: localAsn,
       holdTime: '3s',
       maxSessions: 32,
@@ -104,15 +130,17 @@ export class LbHost extends Host {
       passwordFile: password === undefined ? undefined : this.path('etc/bgp-password'),
       bfd: bfd === undefined ? false : bfdSettings(bfd),
     };
-    const upstream: JsonObject = {
-      name: 'upstream',
+  }
+
+  #upstreamOf(family: AddressFamily): JsonObject {
+    return {
+      name: this.#nameOf('upstream', family),
       role: 'upstream',
-      address: subnetAddress('uplink', 1).split('/')[0],
+      address: hostAddress(family, 'uplink', upstreamNumber),
       asn: upstreamAsn,
       nextHop: 'self',
       holdTime: '9s',
     };
-    return hasUpstreamSession ? [masters, upstream] : [masters];
   }
 
   #defaults(): JsonObject {
@@ -121,9 +149,13 @@ export class LbHost extends Host {
       apiVersion: 'bgp-lb.dev/v1alpha1',
       kind: 'Router',
       asn: localAsn,
-      routerId: this.address,
-      listen: { addresses: ['0.0.0.0'], port: 179 },
-      vips: [{ address: vipAddress, port: vipPort, machinePort }],
+      // Said in any case: what the router makes it of where it has no IPv4 is the machine's, and the same for both load balancers.
+      routerId: this.addressOf(0, 'ipv4'),
+      listen: {
+        addresses: this.families.map((family) => (family === 'ipv4' ? '0.0.0.0' : '::')),
+        port: 179,
+      },
+      vips: this.families.map((family) => ({ address: vipOf(family), port: vipPort, machinePort })),
       neighbors: [...this.neighbors()],
       // Tests and benchmarks kill the same masters again and again; those about members that keep leaving turn this on.
       pool: { flapHold: '0s' },
@@ -135,12 +167,12 @@ export class LbHost extends Host {
   }
 
   /**
-   * Counts packets for the VIP in a table of the lab's own: what came in from the uplink, and what of it left towards
+   * Counts packets for the IPv4 VIP in a table of the lab's own: what came in from the uplink, and what of it left towards
    * a master. The difference is lost. Call it once after the host was switched on.
    */
   async startPacketCount(): Promise<void> {
     const hook = (name: string, type: string, match: string): string =>
-      `chain ${name} { type filter hook ${name} priority ${type}; ${match} ip daddr ${vipAddress} counter name ${name}; }`;
+      `chain ${name} { type filter hook ${name} priority ${type}; ${match} ip daddr ${vipOf('ipv4')} counter name ${name}; }`;
     const rules = [
       'counter prerouting { }',
       'counter postrouting { }',
@@ -163,23 +195,27 @@ export class LbHost extends Host {
 
   /** The names of the members that are in the pool of the VIP, in order. */
   async pool(): Promise<string[]> {
-    return poolOf(await this.router.status());
+    return poolOf(await this.router.status(), this.family);
   }
 
-  /** Waits until exactly these addresses are in the pool. */
-  waitForPool(addresses: readonly string[], timeoutMs = 10_000): Promise<RouterStatus> {
+  /** Waits until exactly these addresses are in the pool of the VIP of that family. */
+  waitForPool(
+    addresses: readonly string[],
+    timeoutMs = 10_000,
+    family: AddressFamily = this.family,
+  ): Promise<RouterStatus> {
     const wanted = [...addresses].sort().join(' ');
     return this.router.waitFor(
       `pool [${wanted}]`,
-      (status) => poolOf(status).join(' ') === wanted,
+      (status) => poolOf(status, family).join(' ') === wanted,
       timeoutMs,
     );
   }
 }
 
-function poolOf(status: RouterStatus): string[] {
+function poolOf(status: RouterStatus, family: AddressFamily): string[] {
   return status.vips
-    .filter(({ vip }) => vip === `${vipAddress}/32`)
+    .filter(({ vip }) => vip === vipPrefixOf(family))
     .flatMap(({ members }) => members.filter(({ inPool }) => inPool).map(({ nextHop }) => nextHop))
     .sort();
 }

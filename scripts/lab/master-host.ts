@@ -1,7 +1,7 @@
 /** A control plane machine: API server, kubelet, kubeadm and the speaker daemon, with the files of a real one. */
 import { randomBytes } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { localAsn, serviceAddress, vipAddress } from './addresses.ts';
+import { localAsn, serviceOf, vipOf } from './addresses.ts';
 import type { ApiServerConfig, ApiServerState } from './api-server-config.ts';
 import { bfdSettings } from './bfd-settings.ts';
 import {
@@ -10,6 +10,7 @@ import {
   issueServingCertificate,
   publicKeyHash,
   readPem,
+  type ServingNames,
 } from './cluster-pki.ts';
 import { Daemon } from './daemon.ts';
 import { Host, type HostPlan } from './host.ts';
@@ -160,8 +161,7 @@ export class MasterHost extends Host {
       kind: 'Speaker',
       role,
       asn: localAsn,
-      routerId: this.address,
-      vips: [{ address: vipAddress, port: vipPort, machinePort }],
+      vips: this.families.map((family) => ({ address: vipOf(family), port: vipPort, machinePort })),
       routers: routerAddresses.map((address) => ({
         address,
         asn: localAsn,
@@ -202,13 +202,15 @@ export class MasterHost extends Host {
     }
   }
 
-  #servingNames(): {
-    nodeName: string;
-    nodeAddress: string;
-    serviceAddress: string;
-    endpointAddress: string;
-  } {
-    return { nodeName: this.name, nodeAddress: this.address, serviceAddress, endpointAddress: vipAddress };
+  #servingNames(): ServingNames {
+    const [endpointAddress = '', ...certSANs] = this.families.map(vipOf);
+    return {
+      nodeName: this.name,
+      nodeAddress: this.address,
+      serviceAddress: serviceOf(this.family),
+      endpointAddress,
+      certSANs,
+    };
   }
 
   /** Starts the API server and waits until it takes commands; the real one: until `/readyz` is green. `shutdownDelay` in ms. */
@@ -324,12 +326,8 @@ export class MasterHost extends Host {
   }
 
   #writeKubeadmConfig(over: Partial<KubeadmConfig>): string {
-    const { nodeName, nodeAddress, endpointAddress } = this.#servingNames();
     const config: KubeadmConfig = {
-      nodeName,
-      nodeAddress,
-      serviceAddress,
-      endpointAddress,
+      ...this.#servingNames(),
       endpointPort: this.#settings.vipPort,
       localPort: this.#settings.machinePort,
       kubernetesFolder: this.path('kubernetes'),
@@ -359,7 +357,8 @@ export class MasterHost extends Host {
   /** Whether the VIP is on this machine's `lo`. */
   async hasVip(): Promise<boolean> {
     const links = await this.ipJson<{ addr_info?: { local?: string }[] }[]>('address', 'show', 'dev', 'lo');
-    return links.some(({ addr_info }) => addr_info?.some(({ local }) => local === vipAddress));
+    const vip = vipOf(this.family);
+    return links.some(({ addr_info }) => addr_info?.some(({ local }) => local === vip));
   }
 
   /**

@@ -1,5 +1,5 @@
 /** The lab's Ethernet switch: a namespace with one bridge per subnet, and a veth pair per cable. */
-import { type SubnetName, subnets } from './addresses.ts';
+import { type SubnetName, subnetNames } from './addresses.ts';
 import { createNamespace, inNamespace, ipBatch } from './network-namespace.ts';
 import { runCommand, tryCommand } from './run-command.ts';
 
@@ -13,8 +13,6 @@ export interface Cable {
   /** Makes the device's MAC address, with the subnet: a machine keeps its address when it is switched on again. */
   readonly hostNumber: number;
 }
-
-const subnetNames = Object.keys(subnets) as SubnetName[];
 
 function macAddress({ bridge, hostNumber }: Cable): string {
   const octet = (n: number): string => n.toString(16).padStart(2, '0');

@@ -1,7 +1,8 @@
 /** The upstream router: gateway of masters and client, with a static route to the VIP or with FRR speaking BGP. */
-import { localAsn, upstreamAsn, vipAddress } from './addresses.ts';
+import { type AddressFamily, localAsn, upstreamAsn, vipPrefixOf } from './addresses.ts';
 import { Frr } from './frr.ts';
 import { Host, type HostPlan } from './host.ts';
+import type { LbHost } from './lb-host.ts';
 import type { Switch } from './switch.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -13,13 +14,13 @@ export class UpstreamHost extends Host {
   readonly kind: UpstreamKind;
   /** Runs only where the kind is `frr`. */
   readonly frr: Frr;
-  readonly #lbAddresses: readonly string[];
+  readonly #lbs: readonly LbHost[];
 
-  constructor(plan: HostPlan, labSwitch: Switch, kind: UpstreamKind, lbAddresses: readonly string[]) {
+  constructor(plan: HostPlan, labSwitch: Switch, kind: UpstreamKind, lbs: readonly LbHost[]) {
     super(plan, labSwitch);
     this.kind = kind;
     this.frr = new Frr(this);
-    this.#lbAddresses = lbAddresses;
+    this.#lbs = lbs;
   }
 
   override async powerOn(): Promise<void> {
@@ -28,10 +29,16 @@ export class UpstreamHost extends Host {
     else await this.setStaticRoute();
   }
 
-  /** Routes the VIP to all load balancers. */
+  /** Routes the VIP of each family to all load balancers. */
   async setStaticRoute(): Promise<void> {
-    const hops = this.#lbAddresses.flatMap((address) => ['nexthop', 'via', address]);
-    await this.exec(['ip', 'route', 'replace', `${vipAddress}/32`, ...hops]);
+    for (const family of this.families) {
+      const hops = this.#lbAddresses(family).flatMap((address) => ['nexthop', 'via', address]);
+      await this.exec(['ip', 'route', 'replace', vipPrefixOf(family), ...hops]);
+    }
+  }
+
+  #lbAddresses(family: AddressFamily): readonly string[] {
+    return this.#lbs.map((lb) => lb.uplinkAddressOf(family));
   }
 
   /** Starts zebra and bgpd, configured for sessions with all load balancers. */
@@ -40,19 +47,26 @@ export class UpstreamHost extends Host {
   }
 
   #bgpConfig(): string[] {
-    const neighbors = this.#lbAddresses.flatMap((address) => [
-      ` neighbor ${address} remote-as ${localAsn}`,
-      ` neighbor ${address} timers 3 9`,
-      ` neighbor ${address} timers connect 1`,
-    ]);
+    const neighbors = this.families
+      .flatMap((family) => this.#lbAddresses(family))
+      .flatMap((address) => [
+        ` neighbor ${address} remote-as ${localAsn}`,
+        ` neighbor ${address} timers 3 9`,
+        ` neighbor ${address} timers connect 1`,
+      ]);
     return [
       `router bgp ${upstreamAsn}`,
-      ` bgp router-id ${this.addressOf(1)}`,
+      ` bgp router-id ${this.addressOf(1, 'ipv4')}`,
       ' no bgp ebgp-requires-policy',
       ' bgp bestpath as-path multipath-relax',
       ...neighbors,
-      ' address-family ipv4 unicast',
-      '  maximum-paths 2',
+      ...this.families.flatMap((family) => [
+        ` address-family ${family} unicast`,
+        // IPv4 is active by default with every neighbour, IPv6 with none.
+        ...(family === 'ipv4' ? [] : this.#lbAddresses(family).map((one) => `  neighbor ${one} activate`)),
+        '  maximum-paths 2',
+        ' exit-address-family',
+      ]),
     ];
   }
 
@@ -62,9 +76,9 @@ export class UpstreamHost extends Host {
   }
 
   /** The gateways of its kernel route to exactly the VIP; empty when it has none. */
-  async vipGateways(): Promise<string[]> {
+  async vipGateways(family: AddressFamily = this.family): Promise<string[]> {
     const routes = await this.ipJson<{ gateway?: string; nexthops?: { gateway?: string }[] }[]>(
-      ...['route', 'show', `${vipAddress}/32`],
+      ...[family === 'ipv4' ? '-4' : '-6', 'route', 'show', vipPrefixOf(family)],
     );
     return routes
       .flatMap(({ gateway, nexthops }) => [gateway, ...(nexthops ?? []).map((hop) => hop.gateway)])
@@ -75,7 +89,7 @@ export class UpstreamHost extends Host {
   /** Waits until the kernel has a route to the VIP, or has none. */
   async waitForVipRoute(isPresent: boolean, timeoutMs = 10_000): Promise<void> {
     await waitUntil(async () => (await this.vipGateways()).length > 0 === isPresent, {
-      what: `upstream router ${isPresent ? 'with' : 'without'} a route to ${vipAddress}`,
+      what: `upstream router ${isPresent ? 'with' : 'without'} a route to ${vipPrefixOf(this.family)}`,
       timeoutMs,
       detail: () => this.frr.tail(),
     });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { localAsn, subnets } from '../../scripts/lab/addresses.ts';
+import { localAsn, subnetRange } from '../../scripts/lab/addresses.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import { addresses, startMaster } from '../kit/cluster.ts';
 import {
@@ -60,7 +60,7 @@ describe('messages that ended other routers, in every state', () => {
             ...session,
             name: 'masters',
             asn: localAsn,
-            range: `${subnets.masters.prefix}.0/24`,
+            range: subnetRange('ipv4', 'masters'),
             ttlSecurityHops: 1,
           },
           {

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { localAsn, subnets } from '../../../scripts/lab/addresses.ts';
+import { localAsn, subnetRange } from '../../../scripts/lab/addresses.ts';
 import type { HostProcess } from '../../../scripts/lab/host-process.ts';
 import type { LbHost } from '../../../scripts/lab/lb-host.ts';
 import { accepts, timeUntil } from './control-socket.ts';
@@ -20,7 +20,6 @@ export class Bird implements LoadBalancer {
   async start(): Promise<number> {
     const { address } = this.#host;
     const [config, control] = [this.#host.path('etc/bird.conf'), this.#host.path('run/bird.ctl')];
-    const { prefix, length } = subnets.masters;
     const { bfdInterval, holdTime = 9 } = this.#detection;
     const bfd = bfdInterval === undefined ? '' : `bfd { interval ${bfdInterval} ms; multiplier 3; };`;
     writeFileSync(
@@ -36,7 +35,7 @@ protocol kernel {
 ${bfd === '' ? '' : 'protocol bfd {}'}
 protocol bgp masters {
   local ${address} as ${localAsn};
-  neighbor range ${prefix}.0/${length} as ${localAsn};
+  neighbor range ${subnetRange('ipv4', 'masters')} as ${localAsn};
   dynamic name "master";
   direct; # each master is its own next hop, on the link
   passive on;

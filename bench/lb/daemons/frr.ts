@@ -1,5 +1,11 @@
 import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { localAsn, masterNumber, maxMasters, subnets } from '../../../scripts/lab/addresses.ts';
+import {
+  hostAddress,
+  localAsn,
+  masterNumber,
+  maxMasters,
+  subnetRange,
+} from '../../../scripts/lab/addresses.ts';
 import type { HostProcess } from '../../../scripts/lab/host-process.ts';
 import type { LbHost } from '../../../scripts/lab/lb-host.ts';
 import { runCommand } from '../../../scripts/lab/run-command.ts';
@@ -74,17 +80,16 @@ export class Frr implements LoadBalancer {
   }
 
   #bgpConfig(): string[] {
-    const { prefix, length } = subnets.masters;
     const { bfdInterval, holdTime = 9 } = this.#detection;
-    const range = [` bgp listen range ${prefix}.0/${length} peer-group masters`];
+    const range = [` bgp listen range ${subnetRange('ipv4', 'masters')} peer-group masters`];
     // FRR 8.4 has no BFD with the members of a range: with BFD each master is named.
-    const named = Array.from({ length: maxMasters }, (_, n) => `${prefix}.${masterNumber(n + 1)}`).flatMap(
-      (address) => [
-        ` neighbor ${address} peer-group masters`,
-        ` neighbor ${address} passive`,
-        ` neighbor ${address} bfd 3 ${bfdInterval} ${bfdInterval}`,
-      ],
-    );
+    const named = Array.from({ length: maxMasters }, (_, n) =>
+      hostAddress('ipv4', 'masters', masterNumber(n + 1)),
+    ).flatMap((address) => [
+      ` neighbor ${address} peer-group masters`,
+      ` neighbor ${address} passive`,
+      ` neighbor ${address} bfd 3 ${bfdInterval} ${bfdInterval}`,
+    ]);
     return [
       `hostname ${this.#host.name}`,
       `router bgp ${localAsn}`,

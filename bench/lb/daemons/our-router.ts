@@ -1,4 +1,4 @@
-import { localAsn, subnets } from '../../../scripts/lab/addresses.ts';
+import { localAsn, subnetRange } from '../../../scripts/lab/addresses.ts';
 import { bfdSettings } from '../../../scripts/lab/bfd-settings.ts';
 import type { LbHost } from '../../../scripts/lab/lb-host.ts';
 import type { JsonObject } from '../../../scripts/lab/object-store.ts';
@@ -26,7 +26,7 @@ export class OurRouter implements LoadBalancer {
         {
           name: 'masters',
           role: 'master',
-          range: `${subnets.masters.prefix}.0/${subnets.masters.length}`,
+          range: subnetRange('ipv4', 'masters'),
           asn: localAsn,
           holdTime: `${holdTime}s`,
           bfd: bfdInterval === undefined ? false : bfdSettings(bfdInterval),

@@ -29,6 +29,7 @@ export interface KubeadmConfig {
   readonly nodeAddress: string;
   readonly serviceAddress: string;
   readonly endpointAddress: string;
+  readonly certSANs?: readonly string[];
   readonly endpointPort: number;
   readonly localPort: number;
   /** Stands for /etc/kubernetes. */

@@ -4,6 +4,9 @@ import { Frr, hasFrr } from '../../scripts/lab/frr.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import { startMaster } from '../kit/cluster.ts';
 
+/** SIGTERM, after which the daemon leaves everything for its successor, or SIGKILL. */
+const ends = ['stop', 'kill'] as const;
+
 const eventually = { timeout: 15_000, interval: 20 };
 
 /** The paths to the VIP in FRR, each by whether it is stale. */
@@ -27,7 +30,7 @@ describe.skipIf(!hasFrr())('FRR 8.4 with BFD and graceful restart keeps the path
     lab = undefined;
   });
 
-  it('of a speaker that is stopped for its successor', async () => {
+  it.each(ends)('of a speaker that ends by %s', async (end) => {
     lab = await Lab.create({ masters: 1, controlPlane: 'stand-in', password: null, bfd: 300 });
     const [lb, master] = [lab.lb, lab.master(1)];
     const frr = new Frr(lb);
@@ -44,12 +47,12 @@ describe.skipIf(!hasFrr())('FRR 8.4 with BFD and graceful restart keeps the path
     await startMaster(lab, master);
     await expect.poll(() => bfdStatus(frr, master.address), eventually).toBe('Up');
     await expect.poll(() => staleness(frr), eventually).toEqual([false]);
-    await master.speaker.stop();
+    await master.speaker[end]();
     await expect.poll(() => bfdStatus(frr, master.address), eventually).toBe('Down');
     expect(await staleness(frr)).toEqual([true]);
   });
 
-  it('of a router that is stopped for its successor', async () => {
+  it.each(ends)('of a router that ends by %s', async (end) => {
     lab = await Lab.create({ masters: 1, controlPlane: 'stand-in', upstream: 'frr' });
     const { lb, upstream } = lab;
     await upstream.frr.startBfdd([]);
@@ -60,7 +63,7 @@ describe.skipIf(!hasFrr())('FRR 8.4 with BFD and graceful restart keeps the path
     await startMaster(lab, lab.master(1));
     await expect.poll(() => bfdStatus(upstream.frr, lb.uplinkAddress), eventually).toBe('Up');
     await expect.poll(() => staleness(upstream.frr), eventually).toEqual([false]);
-    await lb.router.stop();
+    await lb.router[end]();
     await expect.poll(() => bfdStatus(upstream.frr, lb.uplinkAddress), eventually).toBe('Down');
     expect(await staleness(upstream.frr)).toEqual([true]);
   });

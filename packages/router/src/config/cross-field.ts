@@ -297,7 +297,7 @@ export function configWarnings({ neighbors }: RouterConfig): string[] {
   return neighbors.flatMap((neighbor) =>
     neighbor.role === 'upstream' && neighbor.bfd !== false && neighbor.gracefulRestart === true
       ? [
-          `neighbor ${neighbor.name}: graceful restart and BFD together: when this process is killed, BFD drops what graceful restart keeps`,
+          `neighbor ${neighbor.name}: graceful restart and BFD together: when this process ends, BFD may drop what graceful restart keeps (FRR keeps it; BIRD needs "bfd graceful")`,
         ]
       : [],
   );

@@ -143,33 +143,84 @@ export class NetlinkSocket {
     throw new NetlinkError(request, EBUSY, `the table changed during ${dumpAttempts} dumps in a row`);
   }
 
+  /**
+   * Sends messages in one datagram, and waits until each that asks for it (NLM_F_ACK) is acknowledged. A message after one that is
+   * refused may have been carried out, unless the subsystem takes the datagram as a transaction.
+   * @throws NetlinkError for the first that is refused
+   */
+  allAcknowledged(request: string, writers: readonly MessageWriter[]): void {
+    this.#converse(request, () => {
+      const messages = parseMessages(this.#sendAll(request, writers));
+      const sequences = new Set(messages.map(({ sequence }) => sequence));
+      const awaited = new Set(
+        messages.filter(({ flags }) => (flags & MessageFlag.Ack) !== 0).map(({ sequence }) => sequence),
+      );
+      while (awaited.size > 0) {
+        for (const message of this.#receive(request)) {
+          if (message.type !== ControlType.Error || !sequences.has(message.sequence)) continue;
+          throwIfRefused(request, message);
+          awaited.delete(message.sequence);
+        }
+      }
+    });
+  }
+
   /** @returns false when a dump was interrupted by a change. */
   #exchange(request: string, writer: MessageWriter, take: (message: NetlinkMessage) => void): boolean {
+    const { isConsistent, refusal } = this.#converse(request, () => {
+      this.#sendAll(request, [writer]);
+      return this.#readToEnd(request, take);
+    });
+    // The conversation is over all the same, and the socket can be used again.
+    if (refusal !== undefined) throw refusal;
+    return isConsistent;
+  }
+
+  /** Takes the answers to the last request. */
+  #readToEnd(
+    request: string,
+    take: (message: NetlinkMessage) => void,
+  ): { readonly isConsistent: boolean; readonly refusal: NetlinkError | undefined } {
+    let isConsistent = true;
+    for (;;) {
+      for (const message of this.#receive(request)) {
+        if (message.sequence !== this.#sequence) continue;
+        if ((message.flags & MessageFlag.DumpInterrupted) !== 0) isConsistent = false;
+        if (message.type === ControlType.Error || message.type === ControlType.Done) {
+          return { isConsistent, refusal: refusalIn(request, message) };
+        }
+        if (message.type !== ControlType.Noop) take(message);
+      }
+    }
+  }
+
+  /**
+   * Runs a conversation on the socket. One that breaks off (a message that cannot be read) leaves a dump in progress, and the kernel
+   * would answer the next one by EBUSY: the next request has a new socket.
+   */
+  #converse<T>(request: string, talk: () => T): T {
     if (this.#isClosed) throw new NetlinkError(request, EBADF, 'the socket is closed');
     let isOver = false;
     try {
       if (this.#fd === -1) this.#fd = openRequestSocket(this.#protocol);
-      this.#sequence = (this.#sequence + 1) >>> 0;
-      const sequence = this.#sequence;
-      this.#call(request, () => send(this.#fd, writer.finish(sequence)));
-      let consistent = true;
-      for (;;) {
-        for (const message of this.#receive(request)) {
-          if (message.sequence !== sequence) continue;
-          if ((message.flags & MessageFlag.DumpInterrupted) !== 0) consistent = false;
-          if (message.type === ControlType.Error || message.type === ControlType.Done) {
-            isOver = true;
-            throwIfRefused(request, message);
-            return consistent;
-          }
-          if (message.type !== ControlType.Noop) take(message);
-        }
-      }
+      const result = talk();
+      isOver = true;
+      return result;
     } finally {
-      // A conversation that broke off (a message that cannot be read) leaves a dump in progress, and the kernel would
-      // answer the next one by EBUSY: the next request has a new socket.
       if (!isOver) this.#drop();
     }
+  }
+
+  /** Sends messages, numbered one after the other, in one datagram. @returns the datagram */
+  #sendAll(request: string, writers: readonly MessageWriter[]): Uint8Array {
+    const messages = writers.map((writer) => {
+      this.#sequence = (this.#sequence + 1) >>> 0;
+      return writer.finish(this.#sequence);
+    });
+    const [only] = messages;
+    const datagram = only !== undefined && messages.length === 1 ? only : Buffer.concat(messages);
+    this.#call(request, () => send(this.#fd, datagram));
+    return datagram;
   }
 
   #receive(request: string): NetlinkMessage[] {
@@ -197,19 +248,24 @@ export class NetlinkSocket {
   }
 }
 
+/** @throws NetlinkError when a message refuses what was asked: see `refusalIn`. @throws NetlinkFormatError */
+export function throwIfRefused(request: string, message: NetlinkMessage): void {
+  const refusal = refusalIn(request, message);
+  if (refusal !== undefined) throw refusal;
+}
+
 /**
  * Reads NLMSG_ERROR (an acknowledgement when the number is 0) and the end of a dump, which may carry an error too.
- * @throws NetlinkError
+ * @throws NetlinkFormatError
  */
-export function throwIfRefused(request: string, message: NetlinkMessage): void {
+function refusalIn(request: string, message: NetlinkMessage): NetlinkError | undefined {
   const { payload } = message;
   // The end of a dump has no number in old kernels.
-  if (payload.length < 4 && message.type === ControlType.Done) return;
+  if (payload.length < 4 && message.type === ControlType.Done) return undefined;
   if (payload.length < 4) throw new NetlinkFormatError('an acknowledgement without an error number');
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);
   const number = view.getInt32(0, true);
-  if (number >= 0) return;
-  throw new NetlinkError(request, -number, extendedText(message, view));
+  return number >= 0 ? undefined : new NetlinkError(request, -number, extendedText(message, view));
 }
 
 function extendedText(message: NetlinkMessage, view: DataView): string | undefined {

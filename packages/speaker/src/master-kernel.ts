@@ -1,4 +1,4 @@
-import { Nftables, SockDiag } from '@bgp-lb/linux';
+import { Nftables, replaceSetElements, SockDiag } from '@bgp-lb/linux';
 import type { Journal } from './journal.ts';
 import { ClientConnections } from './kernel/client-connections.ts';
 import { ConnectionHold } from './kernel/connection-hold.ts';
@@ -37,11 +37,16 @@ export function masterKernel(
     reset: (report) => journal.connectionsReset(report),
     failed: (error) => journal.connectionsUnknown(error),
   });
-  const keeper = new HostKeeper(host, {
+  const hold = new ConnectionHold({
+    // An instance of its own: it does not wait for a pass over the other table.
+    nft: new Nftables(),
+    replaceElements: replaceSetElements,
+    vips: config.vips,
+    repaired: (what) => journal.kernelRepaired('nftables', what),
+  });
+  const keeper = new HostKeeper(host, hold, {
     failed: (error) => journal.kernelFailed(error),
     leaving: (leaving) => clients.reset(leaving),
   });
-  // An instance of its own: it does not wait for a pass over the other table.
-  const hold = new ConnectionHold(new Nftables(), config.vips);
   return { host, keeper, clients, hold };
 }

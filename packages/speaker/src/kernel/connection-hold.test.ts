@@ -27,15 +27,21 @@ beforeAll(async () => {
   await master.startProgram(process.execPath, '-e', echo).next(field('listening'));
   const vips = [VIP, VIP6].map((address) => ({ address, port: 6443, machinePort: 6443 }));
   hold = master.start(program, JSON.stringify(vips));
+  expect(await apply('none')).toBe(1);
 });
 
 afterAll(async () => {
   await Promise.all([client.remove(), master.remove()]);
 });
 
-async function apply(what: 'none' | 'refusals' | 'newcomers'): Promise<void> {
+/** @returns how often nft was run for it */
+async function apply(what: 'none' | 'refusals' | 'newcomers'): Promise<unknown> {
   hold.send({ [VIP]: what, [VIP6]: what });
-  expect(await hold.next((message) => field('held')(message) ?? field('failed')(message))).toBe(true);
+  return answered();
+}
+
+async function answered(): Promise<unknown> {
+  return await hold.next((message) => field('runs')(message) ?? field('failed')(message));
 }
 
 /** What becomes of a connection within a second. */
@@ -54,7 +60,7 @@ describe.each([VIP, VIP6])('what a master that leaves holds off at %s', (vip) =>
       process.stdin.on('data', () => s.write('x'));`;
     const established = client.startProgram(process.execPath, '-e', script);
     await established.next(field('connected'));
-    await apply('newcomers');
+    expect(await apply('newcomers')).toBe(0);
     expect(connect(vip)).toBe('no answer');
     expect(connect(vip, 6444)).toBe('no answer');
     expect(connect(vip === VIP ? '10.9.0.2' : 'fd00:9::2')).toBe('connected');
@@ -66,11 +72,52 @@ describe.each([VIP, VIP6])('what a master that leaves holds off at %s', (vip) =>
 
   it('keeps refusals back, so that the client asks again', async () => {
     expect(connect(vip, 6444)).toBe('refused');
-    await apply('refusals');
+    expect(await apply('refusals')).toBe(0);
     expect(connect(vip, 6444)).toBe('no answer');
     expect(connect(vip)).toBe('connected');
     await apply('none');
     expect(connect(vip, 6444)).toBe('refused');
-    expect(master.run('nft', 'list', 'tables')).toBe('');
+    expect(master.run('nft', 'list', 'table', 'inet', 'bgp_lb_drain')).not.toContain('elements');
+  });
+});
+
+describe('the table of a drain', () => {
+  it('is made again by the next drain, and in the midst of one, with what is held', async () => {
+    master.run('nft', 'flush', 'ruleset');
+    expect(await apply('newcomers')).toBe(1);
+    expect(connect(VIP)).toBe('no answer');
+    master.run('nft', 'flush', 'ruleset');
+    expect(connect(VIP)).toBe('connected');
+    hold.send({ repair: true });
+    expect(await hold.next(field('repaired'))).toBe(
+      'made the table inet bgp_lb_drain again, which was missing',
+    );
+    await answered();
+    expect(connect(VIP)).toBe('no answer');
+    expect(connect(VIP6)).toBe('no answer');
+    hold.send({ repair: true });
+    expect(await answered()).toBe(0);
+    expect(await apply('none')).toBe(0);
+    expect(connect(VIP)).toBe('connected');
+  });
+
+  it('forgets what a speaker that was killed has held', async () => {
+    await apply('newcomers');
+    const successor = master.start(
+      program,
+      JSON.stringify([{ address: VIP, port: 6443, machinePort: 6443 }]),
+    );
+    successor.send({ [VIP]: 'none' });
+    expect(await successor.next(field('runs'))).toBe(1);
+    expect(connect(VIP)).toBe('connected');
+    expect(connect(VIP6)).toBe('connected');
+  });
+
+  it('has elements that end by themselves', async () => {
+    await apply('newcomers');
+    const sets = master.run('nft', 'list', 'table', 'inet', 'bgp_lb_drain');
+    await apply('none');
+    expect(sets).toMatch(/10\.100\.0\.1 \. 6443 timeout 30s expires \d+s/);
+    expect(sets).toMatch(/10\.100\.0\.1 timeout 1h1m40s expires 1h1m/);
   });
 });

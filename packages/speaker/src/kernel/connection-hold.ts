@@ -1,8 +1,14 @@
-import type { Nftables, NftCommand, NftObject } from '@bgp-lb/linux';
+import {
+  NetlinkError,
+  type Nftables,
+  type NftCommand,
+  type NftObject,
+  type SetElements,
+} from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
 import type { Hold } from '../lifecycle/vip-state.ts';
 
-/** The table of a drain: there while one goes on. */
+/** The table of a drain: there from the start on, with sets that are empty but during a drain. */
 const HOLD_FAMILY = 'inet';
 export const HOLD_TABLE = 'bgp_lb_drain';
 
@@ -22,41 +28,106 @@ const families: readonly IpFamily[] = [
 /** Flags of the TCP header (RFC 9293 section 3.1). */
 const Flag = { Syn: 0x02, Rst: 0x04, Ack: 0x10 } as const;
 
-/** Seconds after which the kernel forgets: no SYN is answered for some seconds only, and no drain lasts longer than an hour. */
-const NEWCOMERS_SECONDS = 30;
-const REFUSALS_SECONDS = 3_700;
+/** Milliseconds after which the kernel forgets: no SYN is answered for some seconds only, and no drain lasts longer than an hour. */
+const NEWCOMERS_TIME = 30_000;
+const REFUSALS_TIME = 3_700_000;
 
 /** Before the destination port is mapped, so that it is the one that clients use. */
 const BEFORE_MAPPING = -160;
+
+export interface ConnectionHoldOptions {
+  readonly nft: Pick<Nftables, 'apply' | 'table'>;
+  /** `replaceSetElements` of @bgp-lb/linux. */
+  readonly replaceElements: (family: typeof HOLD_FAMILY, table: string, sets: readonly SetElements[]) => void;
+  readonly vips: readonly VipConfig[];
+  /** The table was missing, and has been made again. One phrase. */
+  readonly repaired: (what: string) => void;
+}
 
 /**
  * Holds new connections off while this master leaves, so that none is lost in the moments between the end of its service and
  * the router's moving on: what is not answered is sent again after a second, and reaches another master. Established
  * connections are not touched. The elements have a time limit, for a speaker that is killed.
+ *
+ * The table is made beforehand. A drain changes elements only, which takes no run of nft: a master without clients would
+ * wait for nothing else before it withdraws.
  */
 export class ConnectionHold {
-  readonly #nft: Pick<Nftables, 'apply' | 'deleteTable'>;
-  readonly #vips: readonly VipConfig[];
+  readonly #options: ConnectionHoldOptions;
+  #elements: readonly SetElements[] = [];
+  #isTableMade = false;
+  #queue: Promise<void> = Promise.resolve();
 
-  constructor(nft: Pick<Nftables, 'apply' | 'deleteTable'>, vips: readonly VipConfig[]) {
-    this.#nft = nft;
-    this.#vips = vips;
+  constructor(options: ConnectionHoldOptions) {
+    this.#options = options;
   }
 
-  /** Makes the kernel do exactly this, by VIP; the table is removed when nothing is to be held. @throws NftablesError */
+  /** Makes the kernel do exactly this, by VIP. The first call makes the table. @throws NftablesError */
   apply(holds: ReadonlyMap<string, Hold>): Promise<void> {
-    const held = this.#vips.filter(({ address }) => (holds.get(address) ?? 'none') !== 'none');
-    if (held.length === 0) return this.#nft.deleteTable(HOLD_FAMILY, HOLD_TABLE);
-    const isHeld = ({ address }: VipConfig): boolean => holds.get(address) === 'newcomers';
-    return this.#nft.apply(holdCommands(held, held.filter(isHeld)));
+    this.#elements = elementsOf(this.#options.vips, holds);
+    return this.#enqueue(() => this.#settle());
+  }
+
+  /** Makes the table again when somebody has deleted it, with what is held now. @throws NftablesError */
+  repair(): Promise<void> {
+    return this.#enqueue(async () => {
+      const { nft, repaired } = this.#options;
+      if (!this.#isTableMade || (await nft.table(HOLD_FAMILY, HOLD_TABLE)) !== undefined) return;
+      await this.#makeTable();
+      repaired(`made the table ${HOLD_FAMILY} ${HOLD_TABLE} again, which was missing`);
+    });
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#isTableMade && this.#replaceElements()) return;
+    await this.#makeTable();
+  }
+
+  /** @returns false when the table is to be made first */
+  #replaceElements(): boolean {
+    try {
+      this.#options.replaceElements(HOLD_FAMILY, HOLD_TABLE, this.#elements);
+      return true;
+    } catch (error) {
+      // nft has the last word, and the better one about what is wrong.
+      if (error instanceof NetlinkError) return false;
+      throw error;
+    }
+  }
+
+  async #makeTable(): Promise<void> {
+    await this.#options.nft.apply(tableCommands(this.#elements));
+    this.#isTableMade = true;
+  }
+
+  #enqueue(work: () => Promise<void>): Promise<void> {
+    const run = this.#queue.then(work);
+    this.#queue = run.catch(() => undefined);
+    return run;
   }
 }
 
-/** The whole table as one transaction. @param refusals VIPs whose refusals are kept back @param newcomers those that take no SYN */
-function holdCommands(
-  refusals: readonly VipConfig[],
-  newcomers: readonly VipConfig[],
-): readonly NftCommand[] {
+/** What each set is to have. */
+function elementsOf(vips: readonly VipConfig[], holds: ReadonlyMap<string, Hold>): readonly SetElements[] {
+  return families.flatMap((family) => {
+    const own = vips.filter(({ address }) => address.includes(':') === (family.protocol === 'ip6'));
+    const held = own.filter(({ address }) => (holds.get(address) ?? 'none') !== 'none');
+    const closed = held.filter(({ address }) => holds.get(address) === 'newcomers');
+    return [
+      {
+        set: refusalsOf(family),
+        elements: held.map(({ address }) => ({ key: [address], timeout: REFUSALS_TIME })),
+      },
+      {
+        set: newcomersOf(family),
+        elements: closed.map(({ address, port }) => ({ key: [address, port], timeout: NEWCOMERS_TIME })),
+      },
+    ];
+  });
+}
+
+/** The whole table as one transaction. */
+function tableCommands(elements: readonly SetElements[]): readonly NftCommand[] {
   const name = { family: HOLD_FAMILY, name: HOLD_TABLE };
   return [
     { add: { table: name } },
@@ -65,47 +136,43 @@ function holdCommands(
     chain('newcomers', 'prerouting', BEFORE_MAPPING),
     chain('refusals', 'output', 0),
     ...families.flatMap((family) => [
-      set(
-        `refusals${family.suffix}`,
-        family.type,
-        of(family, refusals),
-        ({ address }) => address,
-        REFUSALS_SECONDS,
-      ),
-      set(
-        `newcomers${family.suffix}`,
-        [family.type, 'inet_service'],
-        of(family, newcomers),
-        ({ address, port }) => ({ concat: [address, port] }),
-        NEWCOMERS_SECONDS,
-      ),
+      set(refusalsOf(family), family.type),
+      set(newcomersOf(family), [family.type, 'inet_service']),
       rule('newcomers', [
-        match({ concat: [ip(family, 'daddr'), tcp('dport')] }, `@newcomers${family.suffix}`),
+        match({ concat: [ip(family, 'daddr'), tcp('dport')] }, `@${newcomersOf(family)}`),
         match({ '&': [tcp('flags'), Flag.Syn | Flag.Ack] }, Flag.Syn),
       ]),
       // RFC 9293 section 3.10.7.1: a reset that answers a SYN has sequence number 0 and an ACK.
       rule('refusals', [
-        match(ip(family, 'saddr'), `@refusals${family.suffix}`),
+        match(ip(family, 'saddr'), `@${refusalsOf(family)}`),
         match({ '&': [tcp('flags'), Flag.Rst | Flag.Ack] }, Flag.Rst | Flag.Ack),
         match(tcp('sequence'), 0),
       ]),
     ]),
+    ...elements.flatMap(elementCommands),
   ];
 }
 
-function of({ protocol }: IpFamily, vips: readonly VipConfig[]): readonly VipConfig[] {
-  return vips.filter(({ address }) => address.includes(':') === (protocol === 'ip6'));
+/** VIPs whose refusals are kept back. */
+function refusalsOf({ suffix }: IpFamily): string {
+  return `refusals${suffix}`;
 }
 
-function set(
-  name: string,
-  type: string | readonly string[],
-  vips: readonly VipConfig[],
-  value: (vip: VipConfig) => unknown,
-  timeout: number,
-): NftCommand {
-  const elem = vips.map((vip) => ({ elem: { val: value(vip), timeout } }));
-  return { add: { set: { ...table, name, type, flags: ['timeout'], ...(elem.length > 0 ? { elem } : {}) } } };
+/** VIPs and ports that take no SYN. */
+function newcomersOf({ suffix }: IpFamily): string {
+  return `newcomers${suffix}`;
+}
+
+function elementCommands({ set: name, elements }: SetElements): readonly NftCommand[] {
+  if (elements.length === 0) return [];
+  const elem = elements.map(({ key, timeout }) => ({
+    elem: { val: key.length === 1 ? key[0] : { concat: key }, timeout: timeout / 1000 },
+  }));
+  return [{ add: { element: { ...table, name, elem } } }];
+}
+
+function set(name: string, type: string | readonly string[]): NftCommand {
+  return { add: { set: { ...table, name, type, flags: ['timeout'] } } };
 }
 
 function chain(name: string, hook: string, prio: number): NftCommand {

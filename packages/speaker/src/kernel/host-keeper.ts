@@ -1,5 +1,6 @@
 import { NftablesMonitor, RouteMonitor } from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
+import { type ConnectionHold, HOLD_TABLE } from './connection-hold.ts';
 import type { HostNetwork, Pass } from './host-network.ts';
 import { NFT_TABLE } from './nft-table.ts';
 
@@ -15,18 +16,21 @@ export interface HostKeeperHandlers {
   readonly leaving: (vips: readonly VipConfig[]) => void;
 }
 
-/** Runs the passes of a `HostNetwork`: on demand, on events of the kernel, and on a timer. */
+/** Runs the passes of a `HostNetwork`: on demand, on events of the kernel, and on a timer. Looks after the table of a drain too. */
 export class HostKeeper {
   readonly #host: HostNetwork;
+  readonly #hold: Pick<ConnectionHold, 'repair'>;
   readonly #handlers: HostKeeperHandlers;
   #monitors: readonly { close(): void }[] = [];
   #interval: NodeJS.Timeout | undefined;
   #eventTimer: NodeJS.Timeout | undefined;
+  #holdTimer: NodeJS.Timeout | undefined;
   #nextPass: Pass = 'event';
   #fault: string | undefined;
 
-  constructor(host: HostNetwork, handlers: HostKeeperHandlers) {
+  constructor(host: HostNetwork, hold: Pick<ConnectionHold, 'repair'>, handlers: HostKeeperHandlers) {
     this.#host = host;
+    this.#hold = hold;
     this.#handlers = handlers;
   }
 
@@ -46,8 +50,12 @@ export class HostKeeper {
     const nft = new NftablesMonitor({
       changed: (table) => {
         if (table === NFT_TABLE) this.#soon('nft');
+        if (table === HOLD_TABLE) this.#repairHoldSoon();
       },
-      overflow: () => this.#soon('nft'),
+      overflow: () => {
+        this.#soon('nft');
+        this.#repairHoldSoon();
+      },
       error,
     });
     this.#monitors = [route, nft];
@@ -69,6 +77,7 @@ export class HostKeeper {
     for (const monitor of this.#monitors) monitor.close();
     clearInterval(this.#interval);
     clearTimeout(this.#eventTimer);
+    clearTimeout(this.#holdTimer);
   }
 
   async #setBound(addresses: ReadonlySet<string>): Promise<void> {
@@ -83,6 +92,13 @@ export class HostKeeper {
       this.#eventTimer = undefined;
       this.#nextPass = 'event';
       this.pass(next).catch(() => undefined);
+    }, EVENT_DELAY);
+  }
+
+  #repairHoldSoon(): void {
+    this.#holdTimer ??= setTimeout(() => {
+      this.#holdTimer = undefined;
+      this.#hold.repair().catch((error: unknown) => this.#handlers.failed(error));
     }, EVENT_DELAY);
   }
 

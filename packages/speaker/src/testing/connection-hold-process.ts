@@ -1,16 +1,40 @@
 /**
  * A ConnectionHold in a process of its own, so that a test can put it into a network namespace. Arguments: VIPs as JSON. Input:
- * an object of address to hold, answered by `{held}` or `{failed}`.
+ * an object of address to hold, or `{"repair":true}`, answered by `{held, runs}` or `{failed}`. `runs` says how often nft was run since the
+ * answer before. Repairs are told as `{repaired}`.
  */
 import { createInterface } from 'node:readline';
-import { Nftables } from '@bgp-lb/linux';
+import { Nftables, replaceSetElements } from '@bgp-lb/linux';
 import { ConnectionHold } from '../kernel/connection-hold.ts';
 
-const hold = new ConnectionHold(new Nftables(), JSON.parse(process.argv[2] ?? '[]'));
+const nft = new Nftables();
+let runs = 0;
+
+const hold = new ConnectionHold({
+  nft: {
+    apply(commands) {
+      runs += 1;
+      return nft.apply(commands);
+    },
+    table: (family, name) => nft.table(family, name),
+  },
+  replaceElements: replaceSetElements,
+  vips: JSON.parse(process.argv[2] ?? '[]'),
+  repaired: (what) => say({ repaired: what }),
+});
+
+function say(message: object): void {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
+}
 
 createInterface({ input: process.stdin }).on('line', (line) => {
-  hold.apply(new Map(Object.entries(JSON.parse(line)))).then(
-    () => process.stdout.write(`${JSON.stringify({ held: true })}\n`),
-    (error: unknown) => process.stdout.write(`${JSON.stringify({ failed: String(error) })}\n`),
+  const { repair, ...holds } = JSON.parse(line);
+  const work = repair === true ? hold.repair() : hold.apply(new Map(Object.entries(holds)));
+  work.then(
+    () => {
+      say({ held: true, runs });
+      runs = 0;
+    },
+    (error: unknown) => say({ failed: String(error) }),
   );
 });

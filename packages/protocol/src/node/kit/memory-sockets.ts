@@ -6,6 +6,7 @@ export class MemorySocket extends Socket {
   #peer: MemorySocket | undefined;
   #isCut = false;
   #readerReady: (() => void) | undefined;
+  #rewrite: (bytes: Uint8Array) => Uint8Array = (bytes) => Uint8Array.from(bytes);
   readonly #dial: ((socket: MemorySocket, port: number, address: string) => void) | undefined;
 
   constructor(dial?: (socket: MemorySocket, port: number, address: string) => void) {
@@ -28,7 +29,10 @@ export class MemorySocket extends Socket {
     dialler: MemorySocket,
     accepted: MemorySocket,
     addresses: { from: string; to: string; port: number },
+    rewrite: (bytes: Uint8Array) => Uint8Array = (bytes) => Uint8Array.from(bytes),
   ): void {
+    dialler.#rewrite = rewrite;
+    accepted.#rewrite = rewrite;
     dialler.#peer = accepted;
     accepted.#peer = dialler;
     name(dialler, addresses.from, 40000, addresses.to, addresses.port);
@@ -58,7 +62,7 @@ export class MemorySocket extends Socket {
       done();
       return;
     }
-    if (peer.push(Uint8Array.from(chunk))) done();
+    if (peer.push(this.#rewrite(chunk))) done();
     else peer.#readerReady = done;
   }
 
@@ -120,6 +124,8 @@ export class MemoryNetwork {
   readonly attempts: { readonly from: string; readonly to: string }[] = [];
   /** Addresses that answer nothing at all. */
   readonly dead: Set<string> = new Set();
+  /** What arrives of what was written at once; of connections made from now on. */
+  rewrite: (bytes: Uint8Array) => Uint8Array = (bytes) => Uint8Array.from(bytes);
 
   /** The sockets of one host. */
   host(address: string): Sockets {
@@ -151,7 +157,7 @@ export class MemoryNetwork {
       return;
     }
     const accepted = new MemorySocket();
-    MemorySocket.join(socket, accepted, { from, to, port });
+    MemorySocket.join(socket, accepted, { from, to, port }, this.rewrite);
     this.connections.push({ from, dialler: socket, accepted });
     socket.emit('connect');
     listener(accepted);

@@ -1,0 +1,61 @@
+import { asn, parseRouterId } from '@bgp-lb/protocol';
+import type { Clock, PeerEvent, Sockets } from '@bgp-lb/protocol/node';
+import { BgpMembership } from '../../membership/bgp-membership.ts';
+import type { MembershipEvent } from '../../membership/membership-source.ts';
+import { settings } from '../../pool/testing/pool-bench.ts';
+import { BgpNeighbors } from '../bgp-neighbors.ts';
+import { masters } from './loopback-bgp.ts';
+
+export type { MembershipEvent };
+
+/** The router's sessions and what they make of masters, over sockets and a clock of a test. Masters are whoever connects from 10.0.0.0/24. */
+export class MemoryRouter {
+  readonly #bgp: BgpNeighbors;
+  readonly #membership: BgpMembership;
+
+  constructor(options: {
+    readonly address: string;
+    readonly vip: string;
+    readonly asn: number;
+    readonly sockets: Sockets;
+    readonly clock: Clock;
+    readonly observe: (event: PeerEvent) => void;
+  }) {
+    const { address, vip, sockets, clock, observe } = options;
+    this.#bgp = new BgpNeighbors({
+      asn: asn(options.asn),
+      routerId: parseRouterId(address),
+      clusterId: parseRouterId(address),
+      isUsable: () => true,
+      neighbors: [{ ...masters, asn: options.asn }],
+      listen: { addresses: [address], port: 179 },
+      context: {
+        config: { vips: [{ address: vip, port: 6443, machinePort: 6443 }], pool: settings },
+        isRestarting: false,
+      },
+      readPassword: () => '',
+      sockets,
+      clock,
+      observe: (_, event) => observe(event),
+      observeRoutes: () => undefined,
+      established: () => undefined,
+      onSkippedListener: (skipped, reason) => {
+        throw new Error(`${skipped}: ${reason}`);
+      },
+    });
+    this.#membership = new BgpMembership(this.#bgp);
+  }
+
+  start(sink: (event: MembershipEvent) => void): Promise<void> {
+    return this.#membership.start(sink);
+  }
+
+  stop(): Promise<void> {
+    return this.#membership.stop();
+  }
+
+  /** The states of the sessions with masters. */
+  states(): readonly string[] {
+    return this.#bgp.peers('master').map(({ peer }) => peer.state);
+  }
+}

@@ -1,0 +1,28 @@
+import type { Clock, Sockets, SpeakerHandlers } from '@bgp-lb/protocol/node';
+import { Advertiser } from '../bgp/advertiser.ts';
+
+/** The speaker's sessions with one router, over sockets and a clock of a test. */
+export function memorySpeaker(options: {
+  readonly address: string;
+  readonly router: string;
+  readonly vip: string;
+  readonly asn: number;
+  readonly isRestarting: boolean;
+  readonly sockets: Sockets;
+  readonly clock: Clock;
+  readonly handlers: Pick<SpeakerHandlers, 'down' | 'event'>;
+}): Advertiser {
+  const { address, router, vip, asn, ...rest } = options;
+  return new Advertiser({
+    ...rest,
+    config: {
+      asn,
+      vips: [{ address: vip, port: 6443, machinePort: 6443 }],
+      routers: [{ address: router, port: 179, asn, holdTime: 9_000, ttlSecurityHops: 0 }],
+    },
+    routerId: address,
+    passwords: new Map(),
+    sourceTowards: () => address,
+    linkLocalTowards: () => undefined,
+  });
+}

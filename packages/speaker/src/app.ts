@@ -223,6 +223,7 @@ class SpeakerDaemon implements RunningDaemon {
           state,
           isBound,
           advertisement,
+          elsewhere: this.#kernel.host.elsewhere.filter((one) => one.vip === vip.address).length,
         })),
       isReady: () => this.#life.readiness.level === 'ready',
       isBootstrapped: () => this.#life.bootstrap.proof === 'proven',
@@ -256,6 +257,7 @@ class SpeakerDaemon implements RunningDaemon {
       bootstrap: this.#life.bootstrap,
       gates: this.#life.gates,
       vips: this.#life.views(),
+      elsewhere: host.elsewhere,
       peers: advertiser.peers(),
       otherMasters: advertiser.otherMasters(),
       bfdState: (router) => bfd.state(router),
@@ -264,6 +266,7 @@ class SpeakerDaemon implements RunningDaemon {
       drainAnnotation: this.#annotation?.status(),
       kernel: {
         uplinks: host.uplinks,
+        routesMissing: config.routeToVip ? host.routesMissing : null,
         fault: keeper.fault ?? null,
         md5: routers.some(({ passwordFile }) => passwordFile !== undefined) ? tcpMd5Counters() : null,
       },

@@ -12,6 +12,7 @@ import { type BfdVerdict, describeVerdict } from './bfd/router-death.ts';
 import type { RouterChanges } from './bgp/advertiser.ts';
 import type { VipCheckResult } from './health/vip-check.ts';
 import type { ResetReport } from './kernel/client-connections.ts';
+import type { VipElsewhere } from './kernel/vips-elsewhere.ts';
 import type { Transition } from './lifecycle/lifecycle.ts';
 import { type MetricsSource, SpeakerMetrics } from './metrics.ts';
 import { prefixText } from './status.ts';
@@ -66,6 +67,27 @@ export class Journal {
     this.metrics.kernelFailures.inc();
     this.events.append('kernel-failed', { error: String(error) });
     this.#logger.error({ err: error }, 'the kernel refused a change');
+  }
+
+  /** @param why what keeps routes to the VIPs from being there now, one phrase each */
+  routesMissing(why: readonly string[]): void {
+    this.events.append('routes-missing', { why });
+    if (why.length === 0) this.#logger.info('all routes to the VIPs are there');
+    else this.#logger.warn({ why }, why.join('; '));
+  }
+
+  /** @param found everything that is so now */
+  vipsElsewhere(found: readonly VipElsewhere[]): void {
+    this.events.append('vips-elsewhere', { found });
+    if (found.length === 0) {
+      this.#logger.info('no VIP is on a link of this host any more');
+      return;
+    }
+    const places = found.map(({ vip, link }) => `${vip} is on ${link}`).join(', ');
+    this.#logger.warn(
+      { found },
+      `${places}: somebody else (kube-vip, keepalived) put it there, and this host answers ARP for it; it is left alone`,
+    );
   }
 
   reloaded(changes: RouterChanges): void {

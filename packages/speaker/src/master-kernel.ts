@@ -29,7 +29,10 @@ export function masterKernel(
     vips: config.vips,
     routers,
     nodeAddress: facts.nodeAddress,
+    routeToVip: config.routeToVip,
     repaired: (object, what) => journal.kernelRepaired(object, what),
+    routesMissing: (why) => journal.routesMissing(why),
+    elsewhere: (found) => journal.vipsElsewhere(found),
   });
   const clients = new ClientConnections({
     open: () => new SockDiag(),

@@ -11,6 +11,8 @@ export interface MetricsSource {
     readonly state: VipStateName;
     readonly isBound: boolean;
     readonly advertisement: string;
+    /** Links that somebody else has put it on. */
+    readonly elsewhere: number;
   }[];
   readonly isReady: () => boolean;
   readonly isBootstrapped: () => boolean;
@@ -101,6 +103,7 @@ export class SpeakerMetrics {
     });
     bfdMetrics(source, registers);
     vipGauges(source, registers);
+    elsewhereGauge(source, registers);
     stateGauges(source, registers);
   }
 }
@@ -133,6 +136,18 @@ function vipGauges(source: MetricsSource, registers: Registry[]): void {
     registers,
     collect() {
       for (const { vip, advertisement } of source.vips()) this.set({ vip }, advertisement === 'none' ? 0 : 1);
+    },
+  });
+}
+
+function elsewhereGauge(source: MetricsSource, registers: Registry[]): void {
+  new Gauge({
+    name: 'bgp_lb_speaker_vip_elsewhere',
+    help: 'Links other than lo that have the VIP on this host. Somebody else put it there: 0 is right.',
+    labelNames: ['vip'],
+    registers,
+    collect() {
+      for (const { vip, elsewhere } of source.vips()) this.set({ vip }, elsewhere);
     },
   });
 }

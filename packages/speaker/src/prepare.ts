@@ -42,9 +42,9 @@ export async function prepare(options: PrepareOptions): Promise<readonly string[
   if (fault !== undefined) done.push(fault.reason);
   const after = preparedState(before, config.role, role, now);
   file.save(after);
-  const vipRoutes = new VipRoutes(routes, config);
-  if (config.routeToVip) done.push(...vipRoutes.install());
-  else done.push(...vipRoutes.remove());
+  const routers = () => config.routers.map(({ address }) => address);
+  const vipRoutes = new VipRoutes(routes, { ...config, routers }).settle();
+  done.push(...vipRoutes.done, ...vipRoutes.missing);
   if (before.latch !== undefined) done.push('removed the proof of bootstrap');
   if (after.role !== undefined) done.push(`the role is ${after.role} until the next prepare`);
   if (after.void !== undefined) {

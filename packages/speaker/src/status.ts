@@ -13,6 +13,7 @@ import type { OtherMaster } from './bgp/other-masters.ts';
 import type { BootstrapStatus } from './bootstrap/bootstrap-watch.ts';
 import type { SpeakerConfig } from './config/speaker-config.ts';
 import type { DatedGate } from './gate-history.ts';
+import type { VipElsewhere } from './kernel/vips-elsewhere.ts';
 import type { VipView } from './lifecycle/lifecycle.ts';
 import type { Role } from './lifecycle/lifecycle-input.ts';
 import type { Advertisement, VipStateName } from './lifecycle/vip-state.ts';
@@ -31,6 +32,8 @@ export interface SpeakerStatus {
     readonly reason: string;
     readonly bound: boolean;
     readonly advertisement: Advertisement;
+    /** Links other than `lo` that have it on this host: somebody else put it there. */
+    readonly elsewhere: readonly string[];
   }[];
   readonly gates: readonly DatedGate[];
   /** The other masters in the pools, as the routers reflect them. */
@@ -56,6 +59,8 @@ export interface SpeakerStatus {
   readonly kernel: {
     /** Links that the guard watches. */
     readonly uplinks: readonly string[];
+    /** What keeps routes to the VIPs from being there, one phrase each; `null` without `routeToVip`. */
+    readonly routesMissing: readonly string[] | null;
     /** Why the kernel is not as it should be; `null` when it is. */
     readonly fault: string | null;
     /** Segments that the kernel dropped for their TCP-MD5 signature, of this whole host; `null` without passwords. */
@@ -81,6 +86,7 @@ export interface StatusSource {
   readonly bootstrap: BootstrapStatus;
   readonly gates: readonly DatedGate[];
   readonly vips: readonly VipView[];
+  readonly elsewhere: readonly VipElsewhere[];
   readonly peers: readonly Peer[];
   readonly otherMasters: readonly OtherMaster[];
   readonly kernel: SpeakerStatus['kernel'];
@@ -106,6 +112,7 @@ export function speakerStatus(source: StatusSource): SpeakerStatus {
       reason,
       bound: isBound,
       advertisement,
+      elsewhere: source.elsewhere.filter((one) => one.vip === vip.address).map(({ link }) => link),
     })),
     gates: source.gates,
     otherMasters: source.otherMasters,
@@ -158,6 +165,7 @@ export function prefixText(address: string): string {
 export function statusTables(answer: unknown): readonly Table[] {
   return [
     table(answer, 'vips', ['vip', 'state', 'bound', 'advertisement', 'reason']),
+    ...kernelTables(answer),
     table(answer, 'gates', ['name', 'pass', 'detail']),
     table(answer, 'routers', ['address', 'session', 'bfd', 'since', 'asn', 'password', 'last error'], {
       since: (router) => secondsAgo(fieldOf(router, 'sinceMs')),
@@ -168,6 +176,26 @@ export function statusTables(answer: unknown): readonly Table[] {
     ...annotationTables(fieldOf(answer, 'drainAnnotation')),
     ...otherMasterTables(answer),
   ];
+}
+
+/** What of this host's network is not as it should be. */
+function kernelTables(answer: unknown): readonly Table[] {
+  const vips = fieldOf(answer, 'vips');
+  const elsewhere = (Array.isArray(vips) ? vips : []).flatMap((vip) => {
+    const links = fieldOf(vip, 'elsewhere');
+    return Array.isArray(links) && links.length > 0
+      ? [`${cell(fieldOf(vip, 'vip'))} is on ${links.join(', ')}: somebody else put it there`]
+      : [];
+  });
+  const kernel = fieldOf(answer, 'kernel');
+  const missing = fieldOf(kernel, 'routesMissing');
+  const fault = fieldOf(kernel, 'fault');
+  const troubles = [
+    ...(typeof fault === 'string' ? [fault] : []),
+    ...elsewhere,
+    ...(Array.isArray(missing) ? missing.map(String) : []),
+  ];
+  return troubles.length === 0 ? [] : [{ columns: ['host network'], rows: troubles.map((text) => [text]) }];
 }
 
 function otherMasterTables(answer: unknown): readonly Table[] {

@@ -234,7 +234,7 @@ export const speakerSchema: z.ZodType<SpeakerConfig> = z
       .boolean()
       .default(false)
       .describe(
-        '`prepare` puts a route to each VIP by each of `routers`: for a VIP outside every subnet that no gateway knows. The local address wins once it is bound.',
+        'A route to each VIP by each of `routers`, put there by `prepare` and kept by the running speaker: for a VIP outside every subnet that no gateway knows. The local address wins once it is bound.',
       ),
     apiServer: apiServer.prefault({}).describe('How the API server of this machine is probed.'),
     bootstrap: bootstrap.prefault({}).describe('How the success of kubeadm is known.'),

@@ -2,7 +2,10 @@ import { formatDuration, type Table } from '@bgp-lb/daemon';
 import type { SpeakerStatus } from '../status.ts';
 
 /** The part of the status that is explained. */
-export type ExplainedStatus = Pick<SpeakerStatus, 'vips' | 'gates' | 'bfd'> & {
+export type ExplainedStatus = Pick<SpeakerStatus, 'gates' | 'bfd'> & {
+  readonly vips: readonly (Omit<SpeakerStatus['vips'][number], 'elsewhere'> & {
+    readonly elsewhere?: readonly string[];
+  })[];
   readonly drainAnnotation?: SpeakerStatus['drainAnnotation'];
   readonly routers: readonly Pick<
     SpeakerStatus['routers'][number],
@@ -41,6 +44,7 @@ const gateHints: Record<SpeakerStatus['gates'][number]['name'], string> = {
 /** Puts the status into sentences, the things that keep clients away first. Pure. */
 export function explain({ vips, gates, routers, drainAnnotation }: ExplainedStatus): Explanation {
   const reasons = [
+    ...vips.flatMap(elsewhereReasons),
     ...gates.map(
       ({ name, pass, detail, sinceMs }): Reason => ({
         what: `gate ${name}`,
@@ -57,6 +61,17 @@ export function explain({ vips, gates, routers, drainAnnotation }: ExplainedStat
     vips: vips.map(({ vip, state, reason }) => ({ vip, state, reason })),
     reasons: [...reasons.filter(({ pass }) => !pass), ...reasons.filter(({ pass }) => pass)],
   };
+}
+
+function elsewhereReasons({ vip, elsewhere = [] }: ExplainedStatus['vips'][number]): readonly Reason[] {
+  return elsewhere.map((link) => ({
+    what: `${vip} on ${link}`,
+    pass: false,
+    sinceMs: null,
+    reason:
+      'somebody else put it there, and this host answers ARP for it: clients of its subnet pass the load balancers by',
+    next: 'stop kube-vip, keepalived or whatever has it, and remove the address',
+  }));
 }
 
 function routerReason({

@@ -43,8 +43,14 @@ export class HostKeeper {
   start(): void {
     const error = (fault: Error): void => this.#handlers.failed(fault);
     const route = new RouteMonitor(
-      { changed: () => this.#soon('event'), overflow: () => this.#soon('event'), error },
-      ['link', 'address'],
+      {
+        changed: (_, change) => {
+          if (this.#host.isConcernedBy(change)) this.#soon('event');
+        },
+        overflow: () => this.#soon('event'),
+        error,
+      },
+      ['link', 'address', 'route'],
     );
     this.#monitors = [route];
     const nft = new NftablesMonitor({

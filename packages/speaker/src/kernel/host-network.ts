@@ -1,4 +1,11 @@
-import { arpLinks, type NftCommand, type NftFamily, type RouteSocket } from '@bgp-lb/linux';
+import {
+  arpLinks,
+  type KernelChange,
+  NetlinkError,
+  type NftCommand,
+  type NftFamily,
+  type RouteSocket,
+} from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
 import { uplinks } from './host-links.ts';
 import {
@@ -10,12 +17,16 @@ import {
   tableCommands,
 } from './nft-table.ts';
 import { LEASE_SECONDS, VipAddresses } from './vip-addresses.ts';
+import { VipRoutes } from './vip-routes.ts';
+import { type VipElsewhere, vipsElsewhere } from './vips-elsewhere.ts';
 
 /** The part of `Nftables` of @bgp-lb/linux that is used here. */
 interface NftTables {
   apply(commands: readonly NftCommand[]): Promise<void>;
   table(family: NftFamily, name: string): Promise<readonly unknown[] | undefined>;
 }
+
+export type OwnedObject = 'address' | 'nftables' | 'arp' | 'route';
 
 export interface HostNetworkOptions {
   readonly routes: RouteSocket;
@@ -24,8 +35,14 @@ export interface HostNetworkOptions {
   /** Addresses of the routers: the links towards them are the uplinks. */
   readonly routers: () => readonly string[];
   readonly nodeAddress: string;
+  /** Each VIP is to have a route by each router: see `VipRoutes`. */
+  readonly routeToVip: boolean;
   /** Something of ours was missing or changed, and has been put right. One phrase. */
-  readonly repaired: (object: 'address' | 'nftables' | 'arp', what: string) => void;
+  readonly repaired: (object: OwnedObject, what: string) => void;
+  /** What keeps routes to the VIPs from being there, one phrase each: told when it changes. */
+  readonly routesMissing: (why: readonly string[]) => void;
+  /** VIPs that somebody else has put on a link of this host: told when it changes. */
+  readonly elsewhere: (found: readonly VipElsewhere[]) => void;
 }
 
 /**
@@ -35,24 +52,30 @@ export interface HostNetworkOptions {
 export type Pass = 'event' | 'nft' | 'full';
 
 /**
- * The speaker's objects in the kernel: VIPs on `lo`, the nft table, the ARP settings of the uplinks. Level-triggered:
+ * The speaker's objects in the kernel: VIPs on `lo`, the nft table, the ARP settings of the uplinks, routes to the VIPs. Level-triggered:
  * each pass reads what is there and repairs the difference to what is wanted. Passes never overlap.
  */
 export class HostNetwork {
   readonly #options: HostNetworkOptions;
   readonly #addresses: VipAddresses;
+  readonly #vipRoutes: VipRoutes;
   #bound: ReadonlySet<string> = new Set();
   /** VIPs that the last completed pass bound: what is new against it is a change of ours, not a repair. */
   #applied: ReadonlySet<string> | undefined;
   /** Links that had their ARP settings before: another value there is somebody's doing. */
   readonly #arpSettled = new Set<number>();
   #uplinks: readonly string[] = [];
+  #routesMissing: readonly string[] = [];
+  #elsewhere: readonly VipElsewhere[] = [];
+  /** The routers that routes were last settled for: what is done about them while those are the same is a repair. */
+  #routedBy: string | undefined;
   #fingerprint: string | undefined;
   #queue: Promise<void> = Promise.resolve();
 
   constructor(options: HostNetworkOptions) {
     this.#options = options;
     this.#addresses = new VipAddresses(options.routes, options.vips);
+    this.#vipRoutes = new VipRoutes(options.routes, options);
   }
 
   /** VIPs that are on `lo` now, bound by us or by a predecessor. */
@@ -63,6 +86,21 @@ export class HostNetwork {
   /** Links that carry VIP traffic, as of the last pass. */
   get uplinks(): readonly string[] {
     return this.#uplinks;
+  }
+
+  /** What keeps routes to the VIPs from being there, as of the last pass. */
+  get routesMissing(): readonly string[] {
+    return this.#routesMissing;
+  }
+
+  /** VIPs that somebody else has on a link of this host, as of the last pass. */
+  get elsewhere(): readonly VipElsewhere[] {
+    return this.#elsewhere;
+  }
+
+  /** Whether a change that the kernel tells of calls for a pass. */
+  isConcernedBy(change: KernelChange): boolean {
+    return change.kind !== 'route' || this.#vipRoutes.isConcernedBy(change);
   }
 
   /**
@@ -91,7 +129,37 @@ export class HostNetwork {
     const missing = this.#addresses.add(bound);
     if (before !== undefined && isEqual(before, bound)) this.#report('address', missing);
     if (pass === 'full') this.#addresses.renew(bound);
+    this.#settleRoutes();
+    this.#lookElsewhere();
     this.#applied = bound;
+  }
+
+  /** A route that the kernel refuses is no reason to keep a VIP from service: it is told, and tried again by the next pass. */
+  #settleRoutes(): void {
+    let missing: readonly string[];
+    try {
+      const report = this.#vipRoutes.settle();
+      const routers = this.#options.routers().join();
+      if (routers === this.#routedBy) this.#report('route', report.done);
+      this.#routedBy = routers;
+      missing = report.missing;
+    } catch (error) {
+      if (!(error instanceof NetlinkError)) throw error;
+      missing = [error.message];
+    }
+    if (isSameList(missing, this.#routesMissing)) return;
+    this.#routesMissing = missing;
+    this.#options.routesMissing(missing);
+  }
+
+  #lookElsewhere(): void {
+    const { routes, vips } = this.#options;
+    const found = vipsElsewhere(vips, routes.links(), routes.addresses());
+    const names = (list: readonly VipElsewhere[]): readonly string[] =>
+      list.map(({ vip, link }) => `${vip} ${link}`);
+    if (isSameList(names(found), names(this.#elsewhere))) return;
+    this.#elsewhere = found;
+    this.#options.elsewhere(found);
   }
 
   /** arp_ignore=1 and arp_announce=2: no link answers ARP for an address of `lo`, nor asks with one as the sender. */
@@ -151,7 +219,7 @@ export class HostNetwork {
     return uplinks(routes.links(), routes.addresses(), nodeAddress, interfaces);
   }
 
-  #report(object: 'address' | 'nftables' | 'arp', phrases: readonly string[]): void {
+  #report(object: OwnedObject, phrases: readonly string[]): void {
     for (const phrase of phrases) this.#options.repaired(object, phrase);
   }
 }

@@ -1,5 +1,6 @@
-import { NetlinkError, type RouteSocket, RouteTable } from '@bgp-lb/linux';
-import type { RouterConfig, VipConfig } from '../config/speaker-config.ts';
+import { type KernelChange, NetlinkError, type Route, type RouteSocket, RouteTable } from '@bgp-lb/linux';
+import { parseIpAddress, parsePrefix, prefixContains } from '@bgp-lb/protocol';
+import type { VipConfig } from '../config/speaker-config.ts';
 
 /** RTPROT_* of our routes, as of our addresses. */
 const ROUTE_PROTOCOL = 84;
@@ -9,60 +10,95 @@ const FIRST_METRIC = 8_400;
 
 type Routes = Pick<RouteSocket, 'routes' | 'setRoute' | 'deleteRoute' | 'routeTo'>;
 
-/** The routes of this host to the VIPs, by the load balancers: for a VIP outside every subnet that nobody else has a route to. */
+export interface VipRoutesOptions {
+  readonly vips: readonly VipConfig[];
+  /** Addresses of the load balancers, which may change. */
+  readonly routers: () => readonly string[];
+  /** Without it, none of our routes is to be there. */
+  readonly routeToVip: boolean;
+}
+
+/** What was done, and what keeps a route from being there: one phrase each. */
+export interface RouteReport {
+  readonly done: readonly string[];
+  readonly missing: readonly string[];
+}
+
+interface WantedRoute {
+  readonly destination: string;
+  readonly metric: number;
+  readonly gateway: string;
+  readonly interfaceIndex: number;
+}
+
+/**
+ * The routes of this host to the VIPs, by the load balancers: for a VIP outside every subnet that nobody else has a route to. The
+ * address on `lo` wins over them, once it is bound. Ours are those with our protocol and one of our metrics.
+ */
 export class VipRoutes {
   readonly #routes: Routes;
-  readonly #vips: readonly VipConfig[];
-  readonly #routers: readonly RouterConfig[];
+  readonly #options: VipRoutesOptions;
 
-  constructor(
-    routes: Routes,
-    config: { readonly vips: readonly VipConfig[]; readonly routers: readonly RouterConfig[] },
-  ) {
+  constructor(routes: Routes, options: VipRoutesOptions) {
     this.#routes = routes;
-    this.#vips = config.vips;
-    this.#routers = config.routers;
+    this.#options = options;
   }
 
   /**
-   * Puts a route to each VIP by each load balancer of its family that is on link. The address on `lo` wins over them, once it
-   * is bound. @returns what was done, one phrase each. @throws NetlinkError
+   * Makes our routes one to each VIP by each load balancer of its family that is on link, and removes all others of ours, those of
+   * VIPs and load balancers that are no longer configured included.
+   * @throws NetlinkError
    */
-  install(): readonly string[] {
-    return this.#vips.flatMap(({ address }) =>
-      this.#routers.flatMap((router, index) => {
-        if (router.address.includes(':') !== address.includes(':')) return [];
-        const interfaceIndex = this.#linkTo(router.address);
-        if (interfaceIndex === undefined) {
-          return [
-            `no route to ${address} by ${router.address}: it is not on a link of this host, whose gateway has to know the VIP`,
-          ];
-        }
-        this.#routes.setRoute({
-          destination: hostPrefix(address),
-          protocol: ROUTE_PROTOCOL,
-          metric: FIRST_METRIC + index,
-          gateway: router.address,
-          interfaceIndex,
-        });
-        return [`${address} goes by ${router.address}`];
-      }),
-    );
-  }
-
-  /** Removes every route of ours, also those of VIPs that are no longer configured. @returns what was done, one phrase each */
-  remove(): readonly string[] {
-    const ours = this.#routes
+  settle(): RouteReport {
+    const { wanted, missing } = this.#wanted();
+    const present = this.#routes
       .routes({ table: RouteTable.Main, protocol: ROUTE_PROTOCOL })
       .filter(({ metric = 0 }) => metric >= FIRST_METRIC && metric < FIRST_METRIC + 100);
-    for (const { destination, metric } of ours) {
-      this.#routes.deleteRoute({
-        destination,
-        protocol: ROUTE_PROTOCOL,
-        ...(metric === undefined ? {} : { metric }),
+    const removed = present
+      .filter((route) => !wanted.some((one) => isSameRoute(one, route)))
+      .map(({ destination, metric }) => {
+        this.#routes.deleteRoute({ destination, protocol: ROUTE_PROTOCOL, ...optional({ metric }) });
+        return `removed the route to ${destination}`;
       });
+    const set = wanted
+      .filter((one) => !present.some((route) => isSameRoute(one, route) && isSameWay(one, route)))
+      .map((one) => {
+        // Whatever has its place is replaced.
+        this.#routes.setRoute({ ...one, protocol: ROUTE_PROTOCOL });
+        return `${one.destination} goes by ${one.gateway}`;
+      });
+    return { done: [...removed, ...set], missing };
+  }
+
+  /** Whether a change of a route may call for a pass: it is about a VIP, or about a way to a load balancer. */
+  isConcernedBy(change: Extract<KernelChange, { kind: 'route' }>): boolean {
+    const { destination } = change.object;
+    const { vips, routers } = this.#options;
+    if (vips.some(({ address }) => hostPrefix(address) === destination)) return true;
+    const prefix = parsePrefix(destination);
+    return routers().some((router) => prefixContains(prefix, parseIpAddress(router)));
+  }
+
+  #wanted(): { readonly wanted: readonly WantedRoute[]; readonly missing: readonly string[] } {
+    const { vips, routers, routeToVip } = this.#options;
+    const wanted: WantedRoute[] = [];
+    const missing: string[] = [];
+    if (!routeToVip) return { wanted, missing };
+    for (const { address } of vips) {
+      for (const [index, router] of routers().entries()) {
+        if (router.includes(':') !== address.includes(':')) continue;
+        const interfaceIndex = this.#linkTo(router);
+        if (interfaceIndex === undefined) {
+          missing.push(
+            `no route to ${address} by ${router}: it is not on a link of this host, whose gateway has to know the VIP`,
+          );
+        } else {
+          const destination = hostPrefix(address);
+          wanted.push({ destination, metric: FIRST_METRIC + index, gateway: router, interfaceIndex });
+        }
+      }
     }
-    return ours.map(({ destination }) => `removed the route to ${destination}`);
+    return { wanted, missing };
   }
 
   /** The link that a load balancer is on; undefined when it is behind a gateway, or there is no way to it. */
@@ -75,6 +111,18 @@ export class VipRoutes {
       throw error;
     }
   }
+}
+
+function isSameRoute(one: WantedRoute, { destination, metric }: Route): boolean {
+  return one.destination === destination && one.metric === metric;
+}
+
+function isSameWay(one: WantedRoute, { type, gateway, interfaceIndex }: Route): boolean {
+  return type === 'unicast' && one.gateway === gateway && one.interfaceIndex === interfaceIndex;
+}
+
+function optional({ metric }: { readonly metric: number | undefined }): { readonly metric?: number } {
+  return metric === undefined ? {} : { metric };
 }
 
 function hostPrefix(address: string): string {

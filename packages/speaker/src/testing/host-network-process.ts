@@ -1,7 +1,7 @@
 /**
  * A HostNetwork in a process of its own, so that a test can put it into a network namespace. Input: `{bound: [address]}` or
  * `{pass: 'full'}`, each answered by `{done: [VIPs on lo]}` or `{failed}`. `{restarted: [address]}` binds as the next speaker
- * would, which knows nothing of this one. Repairs are told as `{repaired}`.
+ * would, which knows nothing of this one. Repairs are told as `{repaired}`, VIPs on links as `{elsewhere}`.
  */
 import { createInterface } from 'node:readline';
 import { Nftables, RouteSocket } from '@bgp-lb/linux';
@@ -25,7 +25,10 @@ function newNetwork(): HostNetwork {
     vips,
     routers: () => ['10.9.0.1'],
     nodeAddress: '10.9.0.2',
+    routeToVip: false,
     repaired: (object, what) => say({ repaired: `${object}: ${what}` }),
+    routesMissing: (why) => say({ routesMissing: why }),
+    elsewhere: (found) => say({ elsewhere: found }),
   });
 }
 

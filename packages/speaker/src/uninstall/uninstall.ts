@@ -40,7 +40,8 @@ export async function uninstall({
   files,
 }: UninstallOptions): Promise<readonly string[]> {
   const done = [...new VipAddresses(routes, config.vips).remove(new Set())];
-  done.push(...new VipRoutes(routes, config).remove());
+  const vipRoutes = new VipRoutes(routes, { vips: config.vips, routers: () => [], routeToVip: false });
+  done.push(...vipRoutes.settle().done);
   for (const table of [NFT_TABLE, HOLD_TABLE]) {
     if ((await nft.table(NFT_FAMILY, table)) === undefined) continue;
     await nft.deleteTable(NFT_FAMILY, table);

@@ -15,12 +15,17 @@ export class NetlinkError extends Error {
 
   constructor(request: string, code: number, kernelText?: string) {
     const errno = errnoName(code);
-    super(`${request}: ${errno}: ${kernelText ?? errnoText(code)}`);
+    super(`${request}: ${errno}: ${kernelText ?? textOf(errno, code)}`);
     this.request = request;
     this.code = code;
     this.errno = errno;
     this.kernelText = kernelText;
   }
+}
+
+/** All that this package asks of netlink and that the kernel may not permit takes the same capability. */
+function textOf(errno: string, code: number): string {
+  return errno === 'EPERM' ? `${errnoText(code)} without CAP_NET_ADMIN` : errnoText(code);
 }
 
 /** Bytes that are not a netlink message: a length that passes its container, or a value of the wrong size. */

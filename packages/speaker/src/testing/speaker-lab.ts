@@ -140,15 +140,25 @@ export class SpeakerLab {
   /**
    * Starts the speaker and waits until it answers. Its log lines are the process's messages.
    * @param options.mounting a file and where it is mounted by itself, as a container has it; the second is then the ca.crt
+   * @param options.launcher a program and its arguments that run the speaker, which has a mount namespace of its own
    */
-  async startSpeaker(options: { readonly mounting?: readonly [string, string] } = {}): Promise<LineProcess> {
+  async startSpeaker(
+    options: { readonly mounting?: readonly [string, string]; readonly launcher?: readonly string[] } = {},
+  ): Promise<LineProcess> {
     const command = ['run', '--config', this.path('speaker.yaml')];
     const speaker =
       options.mounting === undefined
-        ? this.master.start(program.speaker, ...command)
+        ? this.launchSpeaker(options.launcher ?? [])
         : this.#mounted(options.mounting, command);
     await speaker.next((message) => (field('msg')(message) === 'bgp-lb-speaker started' ? true : undefined));
     return speaker;
+  }
+
+  /** Starts the speaker by a launcher, and waits for nothing. */
+  launchSpeaker(launcher: readonly string[]): LineProcess {
+    const command = [process.execPath, program.speaker, 'run', '--config', this.path('speaker.yaml')];
+    const [first = '', ...rest] = [...launcher, ...command];
+    return this.master.startProgram(first, ...rest);
   }
 
   /** Runs a command of the program on the master to its end, and returns what it printed. Throws with its errors when it fails. */

@@ -2,13 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   acquireInstanceLock,
-  ControlError,
-  ControlServer,
-  checkReload,
+  type ControlServer,
   EventLog,
   type InstanceLock,
   type Logger,
-  ReloadError,
   type RunningDaemon,
   readSecret,
 } from '@bgp-lb/daemon';
@@ -21,9 +18,11 @@ import {
   parseRouterId,
   type RouterId,
 } from '@bgp-lb/protocol';
-import { BfdThread, type Peer, systemClock, threadClock } from '@bgp-lb/protocol/node';
-import { type ControlSources, controlRoutes, readiness } from './api/control-routes.ts';
-import { NeighborBfd } from './bfd/neighbor-bfd.ts';
+import { type Peer, systemClock } from '@bgp-lb/protocol/node';
+import type { ControlSources } from './api/control-routes.ts';
+import { startControl } from './api/start-control.ts';
+import { connectBfd } from './bfd/connect-bfd.ts';
+import type { NeighborBfd } from './bfd/neighbor-bfd.ts';
 import { StallWatch } from './bfd/stall-watch.ts';
 import { BgpNeighbors } from './bgp/bgp-neighbors.ts';
 import { identityHost } from './bgp/identity-host.ts';
@@ -32,14 +31,13 @@ import { chooseRouterId } from './bgp/router-identity.ts';
 import { UpstreamAdvertiser } from './bgp/upstream-advertiser.ts';
 import { configWarnings } from './config/cross-field.ts';
 import type { RouterConfig } from './config/router-config.ts';
-import { endpointOf } from './config/vip-endpoint.ts';
 import type { DataPlane } from './dataplane/data-plane.ts';
 import { makeDataPlane } from './dataplane/make-data-plane.ts';
 import { type DrainPhase, HostDrain } from './drain/host-drain.ts';
 import { CaFile } from './health/ca-file.ts';
-import { DOUBTED_CONNECT, HealthChecker, probeThrough } from './health/health-checker.ts';
+import type { HealthChecker } from './health/health-checker.ts';
+import { vipHealthChecker } from './health/vip-health-checker.ts';
 import { BgpMembership } from './membership/bgp-membership.ts';
-import { metricSources } from './observe/metric-sources.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
 import { linuxOnLinkHost, OnLinkResponder } from './on-link/on-link-responder.ts';
@@ -48,7 +46,7 @@ import type { WeightedNextHop } from './pool/member-view.ts';
 import type { Pool } from './pool/pool.ts';
 import { PoolController } from './pool/pool-controller.ts';
 import { type Rebalance, Rebalancer } from './rebalance/rebalancer.ts';
-import { type NeighborChanges, planNeighbors, routerReload } from './reload/neighbor-changes.ts';
+import { ConfigReload } from './reload/config-reload.ts';
 
 /** The newest events that are kept. */
 const EVENTS_KEPT = 1000;
@@ -78,7 +76,6 @@ export async function startRouter(options: RouterOptions): Promise<RunningDaemon
 
 class Router {
   #options: RouterOptions;
-  #config: RouterConfig;
   #lock: InstanceLock;
   #clock = systemClock;
   #startedAt = systemClock.now();
@@ -99,15 +96,16 @@ class Router {
   #control: ControlServer | undefined;
   #rebalancer: Rebalancer;
   #drain: HostDrain;
+  #reload: ConfigReload;
 
   constructor(options: RouterOptions, lock: InstanceLock) {
     const { config, logger } = options;
     const now = (): number => this.#clock.now();
     this.#options = options;
-    this.#config = config;
     this.#lock = lock;
     this.#events = new EventLog({ capacity: EVENTS_KEPT, clock: this.#clock });
     this.#observer = new RouterObserver({ logger, events: this.#events, metrics: this.#metrics, now });
+    this.#reload = new ConfigReload({ config, reread: options.reread, logger, observer: this.#observer });
     this.#ca = new CaFile(config.healthCheck.caFile, now);
     this.#pools = makePools(config);
     this.#dataPlane = makeDataPlane(config, (error) => this.#observer.problem(error.message));
@@ -118,7 +116,16 @@ class Router {
       clock: this.#clock,
       changed: (change) => this.#observer.onLink(change),
     });
-    this.#health = this.#makeHealthChecker();
+    this.#health = vipHealthChecker({
+      config,
+      dataPlane: this.#dataPlane,
+      ca: this.#ca,
+      clock: this.#clock,
+      onResult: (vip, nextHop, result) => {
+        this.#observer.probe(vip, nextHop, result);
+        this.#controller.probed(vip, nextHop, result);
+      },
+    });
     this.#drain = new HostDrain(this.#clock, (phase) => this.#drained(phase));
     const rebalanced = (rebalance: Rebalance): void => this.#observer.rebalanced(rebalance);
     this.#rebalancer = new Rebalancer(this.#dataPlane, this.#clock, rebalanced);
@@ -160,9 +167,23 @@ class Router {
       (nextHop) => this.#stalls.lateness >= SUSPICIOUS_LATENESS || this.#bfd?.isDoubted(nextHop) === true,
     );
     this.#membership = membership;
-    const bfd = this.#makeBfd(bgp, membership, advertiser);
+    const bfd = connectBfd({
+      program: this.#options.program,
+      bgp,
+      membership,
+      advertiser,
+      stalls: this.#stalls,
+      observer: this.#observer,
+    });
     this.#bfd = bfd;
-    await this.#startControl({ routerId, bgp, bfd, advertiser });
+    this.#reload.begin({ bgp, bfd, advertiser });
+    this.#control = await startControl({
+      sources: this.#controlSources({ routerId, bgp, bfd, advertiser }),
+      routes: [this.#reload.route()],
+      metrics: this.#metrics,
+      events: this.#events,
+      logger: this.#options.logger,
+    });
     await membership.start((event) => {
       this.#controller.membership(event);
       // Its path may have other attributes, which upstreams that get it unchanged are to have.
@@ -206,43 +227,7 @@ class Router {
 
   /** SIGHUP. Rejects with the reason when nothing is taken. */
   async reload(): Promise<void> {
-    this.#takeConfig();
-  }
-
-  #reloadByRequest(): NeighborChanges {
-    try {
-      return this.#takeConfig();
-    } catch (error) {
-      throw new ControlError(409, error instanceof Error ? error.message : String(error));
-    }
-  }
-
-  /**
-   * Takes the neighbours, and how much is logged, from the configuration as it is now. Whole or not at all: everything that may
-   * fail comes before the first change.
-   * @throws ConfigError, SecretError, ReloadError
-   */
-  #takeConfig(): NeighborChanges {
-    const { reread, logger } = this.#options;
-    try {
-      const bgp = this.#bgp;
-      if (bgp === undefined)
-        throw new ReloadError('nothing was reloaded, since the router is still starting');
-      const next = reread();
-      checkReload(this.#config, next, routerReload);
-      const plan = planNeighbors(this.#config.neighbors, next.neighbors);
-      const passwords = bgp.readPasswords(next.neighbors);
-      logger.level = next.log.level;
-      this.#config = next;
-      const changes = bgp.setNeighbors(next.neighbors, plan, passwords);
-      this.#bfd?.setNeighbors(plan);
-      this.#advertiser?.refresh();
-      this.#observer.reloaded(changes);
-      return changes;
-    } catch (error) {
-      this.#observer.reloadRefused(error instanceof Error ? error.message : String(error));
-      throw error;
-    }
+    this.#reload.take();
   }
 
   /** The kernel forwards on, masters and upstreams keep what they have; nothing else is left behind (invariant 6). */
@@ -261,29 +246,6 @@ class Router {
     await this.#control?.close();
     this.#metrics.metrics.close();
     this.#lock.release();
-  }
-
-  #makeHealthChecker(): HealthChecker {
-    const { config } = this.#options;
-    const { path, serverName, timeout, interval } = config.healthCheck;
-    return new HealthChecker({
-      interval,
-      clock: this.#clock,
-      probe: (vip, nextHop, isDoubted) =>
-        probeThrough({
-          ...endpointOf(config, vip),
-          serverName,
-          path,
-          timeoutMs: timeout,
-          connectTimeoutMs: isDoubted ? DOUBTED_CONNECT : undefined,
-          ca: () => this.#ca.text,
-          open: () => this.#dataPlane.socketThrough(nextHop, endpointOf(config, vip).address),
-        }),
-      onResult: (vip, nextHop, result) => {
-        this.#observer.probe(vip, nextHop, result);
-        this.#controller.probed(vip, nextHop, result);
-      },
-    });
   }
 
   #makeNeighbors(routerId: RouterId, isRestarting: boolean): BgpNeighbors {
@@ -314,40 +276,11 @@ class Router {
     return bgp;
   }
 
-  #makeBfd(bgp: BgpNeighbors, membership: BgpMembership, advertiser: UpstreamAdvertiser): NeighborBfd {
-    const peersAt = (addresses: readonly string[]) =>
-      bgp.peers().filter(({ peer }) => addresses.includes(canonicalText(peer.address)));
-    return new NeighborBfd({
-      neighbors: this.#options.config.neighbors,
-      start: (handlers) => new BfdThread({ entry: this.#options.program, handlers }),
-      isEstablished: (address) => peersAt([address]).some(({ peer }) => peer.state === 'Established'),
-      dead: (deaths) => {
-        membership.hostsDead(deaths);
-        for (const { peer, neighbor } of peersAt(deaths.addresses)) {
-          if (neighbor.role !== 'master') {
-            peer.bfdDown();
-          }
-        }
-      },
-      required: (address, { role }, isUp) =>
-        role === 'master' ? membership.bfdRequired(address, isUp) : advertiser.setBfdUp(address, isUp),
-      changed: (change, { name, role }, verdict) =>
-        this.#observer.bfd({ peer: change.id, neighbor: name, role }, change, verdict),
-      scheduled: (scheduling) => this.#observer.bfdScheduled(scheduling),
-      problem: (text) => this.#observer.problem(text),
-      lateness: () => this.#stalls.lateness,
-      afterReading: setImmediate,
-      now: threadClock.now,
-    });
-  }
-
-  async #startControl(parts: Pick<ControlSources, 'routerId' | 'bgp' | 'bfd' | 'advertiser'>): Promise<void> {
-    const { config, logger, version } = this.#options;
-    const { bgp, bfd } = parts;
-    const sources: ControlSources = {
+  #controlSources(parts: Pick<ControlSources, 'routerId' | 'bgp' | 'bfd' | 'advertiser'>): ControlSources {
+    return {
       ...parts,
-      config: () => this.#config,
-      version,
+      config: () => this.#reload.config,
+      version: this.#options.version,
       pools: this.#pools,
       rebalancer: this.#rebalancer,
       drain: this.#drain,
@@ -357,28 +290,6 @@ class Router {
       now: () => this.#clock.now(),
       startedAt: this.#startedAt,
     };
-    this.#metrics.observe(
-      metricSources({ pools: this.#pools, dataPlane: this.#dataPlane, onLink: this.#onLink, bgp }),
-    );
-    this.#metrics.bfd.observe({
-      status: () => bfd.status(),
-      roleOf: (id) =>
-        bgp.peers().find(({ peer }) => canonicalText(peer.address) === id)?.neighbor.role ?? 'unknown',
-    });
-    this.#control = new ControlServer({
-      socketPath: config.api.socket,
-      listen: config.api.listen,
-      allowedHosts: config.api.allowedHosts,
-      routes: [
-        ...controlRoutes(sources),
-        { method: 'POST', path: '/api/v1/reload', handle: () => this.#reloadByRequest() },
-      ],
-      metrics: this.#metrics.metrics.registry,
-      events: this.#events,
-      logger,
-      readiness: () => readiness(sources),
-    });
-    await this.#control.start();
   }
 
   #reportProblems(): void {

@@ -1,0 +1,39 @@
+import { type ControlRoute, ControlServer, type EventLog, type Logger } from '@bgp-lb/daemon';
+import { canonicalText } from '../bgp/neighbor-options.ts';
+import { metricSources } from '../observe/metric-sources.ts';
+import type { RouterMetrics } from '../observe/router-metrics.ts';
+import { type ControlSources, controlRoutes, readiness } from './control-routes.ts';
+
+export interface StartControlOptions {
+  readonly sources: ControlSources;
+  /** Operations of other parts. */
+  readonly routes: readonly ControlRoute[];
+  readonly metrics: RouterMetrics;
+  readonly events: EventLog;
+  readonly logger: Logger;
+}
+
+/** Serves the API and the metrics. Rejects when the socket or the port cannot be had. */
+export async function startControl(options: StartControlOptions): Promise<ControlServer> {
+  const { sources, routes, metrics, events, logger } = options;
+  const { bgp, bfd } = sources;
+  const { api } = sources.config();
+  metrics.observe(metricSources(sources));
+  metrics.bfd.observe({
+    status: () => bfd.status(),
+    roleOf: (id) =>
+      bgp.peers().find(({ peer }) => canonicalText(peer.address) === id)?.neighbor.role ?? 'unknown',
+  });
+  const control = new ControlServer({
+    socketPath: api.socket,
+    listen: api.listen,
+    allowedHosts: api.allowedHosts,
+    routes: [...controlRoutes(sources), ...routes],
+    metrics: metrics.metrics.registry,
+    events,
+    logger,
+    readiness: () => readiness(sources),
+  });
+  await control.start();
+  return control;
+}

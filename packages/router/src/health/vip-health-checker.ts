@@ -1,0 +1,35 @@
+import type { Clock } from '@bgp-lb/protocol/node';
+import type { RouterConfig } from '../config/router-config.ts';
+import { endpointOf } from '../config/vip-endpoint.ts';
+import type { DataPlane } from '../dataplane/data-plane.ts';
+import type { CaFile } from './ca-file.ts';
+import { DOUBTED_CONNECT, HealthChecker, type HealthCheckerOptions, probeThrough } from './health-checker.ts';
+
+export interface VipHealthCheckerOptions {
+  readonly config: RouterConfig;
+  readonly dataPlane: Pick<DataPlane, 'socketThrough'>;
+  readonly ca: CaFile;
+  readonly clock: Clock;
+  readonly onResult: HealthCheckerOptions['onResult'];
+}
+
+/** Probes of the configured VIPs, each through a member as the data plane leads to it. */
+export function vipHealthChecker(options: VipHealthCheckerOptions): HealthChecker {
+  const { config, dataPlane, ca, clock, onResult } = options;
+  const { path, serverName, timeout, interval } = config.healthCheck;
+  return new HealthChecker({
+    interval,
+    clock,
+    probe: (vip, nextHop, isDoubted) =>
+      probeThrough({
+        ...endpointOf(config, vip),
+        serverName,
+        path,
+        timeoutMs: timeout,
+        connectTimeoutMs: isDoubted ? DOUBTED_CONNECT : undefined,
+        ca: () => ca.text,
+        open: () => dataPlane.socketThrough(nextHop, endpointOf(config, vip).address),
+      }),
+    onResult,
+  });
+}

@@ -49,18 +49,19 @@ export class Daemon<Status> {
     writeFileSync(this.configFile, `${JSON.stringify(config, null, 2)}\n`);
   }
 
-  /** Starts `run` and returns at once. */
-  spawn(): HostProcess {
+  /** Starts `run` and returns at once. @param env put over the environment of this process */
+  spawn(env?: NodeJS.ProcessEnv): HostProcess {
     const { name, program } = this.#options;
     if (this.isRunning) throw new Error(`${this.#host.name}: ${name} runs already`);
     if (!existsSync(program)) throw new Error(`${program} is missing: run node scripts/bundle.ts`);
-    this.#process = this.#host.spawn(name, [process.execPath, program, 'run', '--config', this.configFile]);
+    const argv = [process.execPath, program, 'run', '--config', this.configFile];
+    this.#process = this.#host.spawn(name, argv, env === undefined ? {} : { env });
     return this.#process;
   }
 
   /** Starts `run` and waits until its control socket answers. */
-  async start(timeoutMs = 30_000): Promise<HostProcess> {
-    const daemon = this.spawn();
+  async start(timeoutMs = 30_000, env?: NodeJS.ProcessEnv): Promise<HostProcess> {
+    const daemon = this.spawn(env);
     await daemon.ready(async () => (await this.#tryStatus()) !== undefined, timeoutMs);
     return daemon;
   }

@@ -40,6 +40,7 @@ import { vipHealthChecker } from './health/vip-health-checker.ts';
 import { BgpMembership } from './membership/bgp-membership.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
+import { ServiceStatus, serviceStatusLine } from './observe/service-status.ts';
 import { linuxOnLinkHost, OnLinkResponder } from './on-link/on-link-responder.ts';
 import { makePools } from './pool/make-pools.ts';
 import type { WeightedNextHop } from './pool/member-view.ts';
@@ -59,6 +60,8 @@ export interface RouterOptions {
   readonly program: URL;
   readonly logger: Logger;
   readonly version: string;
+  /** Tells the service manager, by lines of sd_notify(3), where there is one. */
+  readonly notify?: ((state: string) => void) | undefined;
 }
 
 /** A master may have taken us for dead because we were so late (ms): half of 50 ms x 3. */
@@ -71,7 +74,11 @@ export async function startRouter(options: RouterOptions): Promise<RunningDaemon
   const lock = await acquireInstanceLock(join(config.stateDir, 'router.lock'));
   const router = new Router(options, lock);
   await router.start();
-  return { stop: () => router.stop(), reload: () => router.reload() };
+  return {
+    stop: () => router.stop(),
+    reload: () => router.reload(),
+    checkWell: () => router.checkWell(),
+  };
 }
 
 class Router {
@@ -97,6 +104,7 @@ class Router {
   #rebalancer: Rebalancer;
   #drain: HostDrain;
   #reload: ConfigReload;
+  #serviceStatus: ServiceStatus;
 
   constructor(options: RouterOptions, lock: InstanceLock) {
     const { config, logger } = options;
@@ -115,6 +123,11 @@ class Router {
       host: linuxOnLinkHost,
       clock: this.#clock,
       changed: (change) => this.#observer.onLink(change),
+    });
+    this.#serviceStatus = new ServiceStatus({
+      clock: this.#clock,
+      read: () => this.#statusLine(),
+      tell: (line) => options.notify?.(line),
     });
     this.#health = vipHealthChecker({
       config,
@@ -135,7 +148,10 @@ class Router {
       clock: this.#clock,
       setTargets: (vip, targets) => this.#health.setTargets(vip, targets),
       onChanged: (vip) => this.#advertise(vip),
-      onTransition: (vip, transition) => this.#observer.transition(vip, transition),
+      onTransition: (vip, transition) => {
+        this.#observer.transition(vip, transition);
+        this.#serviceStatus.touch();
+      },
     });
   }
 
@@ -201,6 +217,16 @@ class Router {
     this.#advertiser?.setAdvertised(vip, members);
     this.#onLink.setServing(vip.split('/')[0] ?? vip, members > 0 && this.#drain.phase === 'none');
     this.#bgp?.touch(vip);
+    this.#serviceStatus.touch();
+  }
+
+  #statusLine(): string {
+    const vips = [...this.#pools.values()].map((pool) => ({
+      vip: pool.vip,
+      forwarding: this.#dataPlane.forwarding(pool.vip).length,
+      members: pool.members().length,
+    }));
+    return serviceStatusLine(vips, this.#drain.phase !== 'none');
   }
 
   #drained(phase: DrainPhase): void {
@@ -230,6 +256,16 @@ class Router {
     this.#reload.take();
   }
 
+  /**
+   * Rejects when the kernel does not take requests or the BFD thread does not answer: then members that die stay in use, and a new
+   * start may cure it, which costs no packet. An empty pool, a session that is down and a kernel that refuses one request are
+   * none of that: a start would change nothing.
+   */
+  async checkWell(): Promise<void> {
+    this.#dataPlane.checkAnswers();
+    await this.#bfd?.checkAnswers();
+  }
+
   /** The kernel forwards on, masters and upstreams keep what they have; nothing else is left behind (invariant 6). */
   async stop(): Promise<void> {
     this.#bfd?.detach();
@@ -241,6 +277,7 @@ class Router {
     this.#controller.close();
     this.#rebalancer.close();
     this.#drain.close();
+    this.#serviceStatus.close();
     this.#health.close();
     await this.#dataPlane.stop();
     await this.#control?.close();

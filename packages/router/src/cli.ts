@@ -61,14 +61,16 @@ const run = (program: URL): Command => ({
     const { startRouter } = await import('./app.ts');
     const { releaseMemory, serviceNotifier, watchdogTime } = await import('@bgp-lb/linux');
     giveBackStartUpMemory(releaseMemory);
+    const notify = serviceNotifier(context.env, (error) =>
+      logger.warn({ err: error }, 'the service manager cannot be told'),
+    );
     await runDaemon({
       name: NAME,
       logger,
-      notify: serviceNotifier(context.env, (error) =>
-        logger.warn({ err: error }, 'the service manager cannot be told'),
-      ),
+      notify,
       watchdogTime: watchdogTime(context.env, process.pid),
-      start: () => startRouter({ config, reread: () => load(context), program, logger, version: VERSION }),
+      start: () =>
+        startRouter({ config, reread: () => load(context), program, logger, version: VERSION, notify }),
     });
     return 0;
   },

@@ -153,6 +153,38 @@ describe('a daemon', () => {
     expect(told).toEqual(['READY=1', 'RELOADING=1\nMONOTONIC_USEC=N', 'READY=1', 'STOPPING=1']);
   });
 
+  it('tells the watchdog only while it is well, and says once why not', async () => {
+    const daemon = new TestDaemon(
+      `{ n: 0, stop: async () => undefined, async checkWell() {
+        this.n += 1;
+        logger.info("check " + this.n);
+        if (this.n === 2 || this.n === 3) throw new Error("no kernel");
+        if (this.n === 5) await never;
+      } }`,
+      'notify: (state) => logger.info(state), watchdogTime: 20',
+    );
+    const unsure =
+      'test is not well, and the watchdog is not told otherwise: no answer yet to whether it is well';
+    await daemon.said(unsure);
+    daemon.signal('SIGTERM');
+    expect(await daemon.exit).toBe(0);
+    expect(daemon.messages.filter((message) => !/^test (started|is stopping|stopped)/.test(message))).toEqual(
+      [
+        'READY=1',
+        'check 1',
+        'WATCHDOG=1',
+        'check 2',
+        'test is not well, and the watchdog is not told otherwise: no kernel',
+        'check 3',
+        'check 4',
+        'WATCHDOG=1',
+        'check 5',
+        unsure,
+        'STOPPING=1',
+      ],
+    );
+  });
+
   it('makes one reload of the signals that come during one', async () => {
     const daemon = new TestDaemon(
       '{ stop: async () => undefined, async reload() { logger.info("reading"); await new Promise((resolve) => setTimeout(resolve, 300)); } }',

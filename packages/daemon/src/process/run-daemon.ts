@@ -9,6 +9,8 @@ export interface RunningDaemon {
   hurry?(): void;
   /** Takes the configuration anew, on SIGHUP. A rejection is logged, and the old configuration stays. */
   reload?(): Promise<void>;
+  /** Rejects with what keeps it from its work although its event loop turns, and stays pending while it waits for an answer: see `watchdogTime`. */
+  checkWell?(): Promise<void>;
 }
 
 /** What `runDaemon` needs. */
@@ -18,7 +20,10 @@ export interface RunDaemonOptions {
   readonly logger: Logger;
   /** Tells whoever started the process, by lines of sd_notify(3), where somebody wants to hear. */
   readonly notify?: ((state: string) => void) | undefined;
-  /** Milliseconds within which `WATCHDOG=1` is wanted. */
+  /**
+   * Milliseconds within which `WATCHDOG=1` is wanted (sd_watchdog_enabled(3)). It is sent four times as often, while the event loop
+   * turns and `checkWell` resolves: a part that is started anew has most of that time.
+   */
   readonly watchdogTime?: number | undefined;
   /** How long `stop` may take; 90 s by default, the time that systemd waits before it kills (TimeoutStopSec). */
   readonly stopTimeoutMs?: number;
@@ -62,6 +67,9 @@ class Lifecycle {
   #isHurried = false;
   #wantsReload = false;
   #isReloading = false;
+  #isBeingChecked = false;
+  /** Why the watchdog was last not told. */
+  #ailment: string | undefined;
 
   constructor(options: RunDaemonOptions) {
     this.#options = options;
@@ -164,11 +172,38 @@ class Lifecycle {
     this.#options.notify?.(state);
   }
 
-  /** An event loop that turns is what the watchdog is told of; twice as often as it asks (sd_watchdog_enabled(3)). */
   #watch(): void {
     const { watchdogTime } = this.#options;
     if (watchdogTime === undefined) return;
-    setInterval(() => this.#notify('WATCHDOG=1'), watchdogTime / 2).unref();
+    const look = (): void => void this.#tellWatchdog();
+    look();
+    setInterval(look, watchdogTime / 4).unref();
+  }
+
+  async #tellWatchdog(): Promise<void> {
+    if (this.#isBeingChecked) {
+      this.#notWell('no answer yet to whether it is well');
+      return;
+    }
+    this.#isBeingChecked = true;
+    try {
+      // One that is stopping has a time limit of its own, and closes what would be asked.
+      if (this.#stopSignal === undefined) await this.#daemon?.checkWell?.();
+      this.#ailment = undefined;
+      this.#notify('WATCHDOG=1');
+    } catch (error) {
+      this.#notWell(asError(error).message);
+    } finally {
+      this.#isBeingChecked = false;
+    }
+  }
+
+  /** Said once for each cause: it is looked at all the time. */
+  #notWell(why: string): void {
+    const { name, logger } = this.#options;
+    if (this.#ailment === why) return;
+    this.#ailment = why;
+    logger.error(`${name} is not well, and the watchdog is not told otherwise: ${why}`);
   }
 }
 

@@ -146,6 +146,11 @@ export class NeighborBfd {
     return this.#thread.status().catch(() => undefined);
   }
 
+  /** Resolves when the thread has answered, and rejects while it is dead; where nobody has BFD there is none to ask. */
+  async checkAnswers(): Promise<void> {
+    await this.#thread.status();
+  }
+
   /** What BFD says has no effect any more: the sessions of BGP are being closed. */
   detach(): void {
     this.#sessions.clear();

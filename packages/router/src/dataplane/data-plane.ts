@@ -104,6 +104,8 @@ export interface DataPlane {
   forwarding(vip: string): readonly string[];
   /** Without `shares` the buckets are not counted, which costs some milliseconds: they are all 0 then. */
   status(options: { readonly shares: boolean }): DataPlaneStatus;
+  /** Throws when what packets are forwarded by does not answer: nothing could be changed then. */
+  checkAnswers(): void;
   /** Leaves forwarding as it is (invariant 6) and releases everything else. */
   stop(): Promise<void>;
 }

@@ -202,6 +202,10 @@ export class KernelDataPlane implements DataPlane {
     };
   }
 
+  checkAnswers(): void {
+    this.#host.socket.links();
+  }
+
   async stop(): Promise<void> {
     this.#handlers = undefined;
     for (const cancel of this.#cancels.values()) {

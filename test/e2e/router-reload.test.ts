@@ -3,10 +3,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localAsn, upstreamAsn } from '../../scripts/lab/addresses.ts';
 import type { Lab } from '../../scripts/lab/lab.ts';
 import type { JsonObject } from '../../scripts/lab/object-store.ts';
+import { BgpCapture } from '../kit/bgp-capture.ts';
 import { addresses, startCluster, waitForAllActive } from '../kit/cluster.ts';
-import { eventsSince, lastEvent } from '../kit/router-view.ts';
+import { eventsSince, lastEvent, metricsOf, waitForEvent } from '../kit/router-view.ts';
 
 const eventually = { timeout: 30_000, interval: 100 };
+
+/** A session that is captured. */
+interface Captured {
+  readonly address: string;
+  readonly session: 'internal' | 'external';
+}
 
 interface Neighbor {
   readonly name: string;
@@ -88,34 +95,75 @@ describe('a running router: reload and drain', () => {
       .poll(async () => (await neighbors()).find(({ name }) => name === 'upstream')?.state, eventually)
       .toBe('Established');
 
+  /** What the metrics say of the last reload: whether it was taken, and when one was (seconds since the epoch). */
+  async function lastReload(): Promise<{ wasGood: number | undefined; at: number }> {
+    const metrics = await metricsOf(lab);
+    const of = (name: string): number | undefined => metrics.get(`bgp_lb_router_config_last_reload_${name}`);
+    return { wasGood: of('successful'), at: of('success_timestamp_seconds') ?? Number.NaN };
+  }
+
   const reload = () => lab.lb.router.query(['reload', '-o', 'json']);
 
-  it('sends nothing when nothing has changed', async () => {
+  /**
+   * What is on the wire of these sessions from before `act` until the router has sent a KEEPALIVE on each after it: TCP keeps the
+   * order, so that whatever the router had sent meanwhile is among it.
+   */
+  async function onTheWire(neighbors: readonly Captured[], act: () => Promise<void>): Promise<string[]> {
+    const captures: BgpCapture[] = [];
+    try {
+      for (const { address, session } of neighbors) {
+        captures.push(await BgpCapture.start(lab.lb, address, session));
+      }
+      await act();
+      const done = Date.now();
+      const isHeard = ({ messages }: BgpCapture): boolean =>
+        messages.some(({ from, at, text }) => from === 'router' && at > done && text === 'KEEPALIVE');
+      await expect.poll(() => captures.every(isHeard), eventually).toBe(true);
+      return [...new Set(captures.flatMap(({ messages }) => messages.map(({ text }) => text)))];
+    } finally {
+      await Promise.all(captures.map((capture) => capture.stop()));
+    }
+  }
+  const masters = (): Captured[] =>
+    addresses(lab.masters).map((address) => ({ address, session: 'internal' }));
+
+  it('sends nothing but KEEPALIVEs when nothing has changed, by SIGHUP and by the command', async () => {
     const before = await settledHistory();
-    const { code, stdout } = await reload();
-    expect({ code, changes: JSON.parse(stdout) }).toEqual({
-      code: 0,
-      changes: { added: [], removed: [], changed: [], updated: [] },
+    const sequence = await lastEvent(lab);
+    const everybody: Captured[] = [...masters(), { address: '10.0.1.1', session: 'external' }];
+    const said = await onTheWire(everybody, async () => {
+      lab.lb.router.process?.signal('SIGHUP');
+      await waitForEvent(lab, sequence, 'reloaded', ({ type }) => type === 'reloaded', 30_000);
+      const { code, stdout } = await reload();
+      expect({ code, changes: JSON.parse(stdout) }).toEqual({
+        code: 0,
+        changes: { added: [], removed: [], changed: [], updated: [] },
+      });
     });
+    expect(said).toEqual(['KEEPALIVE']);
     expect(await history()).toEqual(before);
   });
 
   it('tells an upstream of another MED in its session, and nobody else', async () => {
-    const before = await settledHistory();
+    await settledHistory();
     write({ ...upstream, med: 77 });
-    expect(JSON.parse((await reload()).stdout)).toMatchObject({ updated: ['upstream'], changed: [] });
-    await expect.poll(upstreamView, eventually).toMatch(/"metric":77/);
-    const after = await history();
-    for (const address of addresses(lab.masters)) expect(after[address]).toEqual(before[address]);
-    expect(after['upstream']).toMatchObject({ establishedCount: 1 });
+    const said = await onTheWire(masters(), async () => {
+      expect(JSON.parse((await reload()).stdout)).toMatchObject({ updated: ['upstream'], changed: [] });
+      await expect.poll(upstreamView, eventually).toMatch(/"metric":77/);
+    });
+    expect(said).toEqual(['KEEPALIVE']);
+    expect((await history())['upstream']).toMatchObject({ establishedCount: 1 });
   });
 
   it('makes anew only the session of a neighbor whose settings changed', async () => {
     const before = await settledHistory();
     write({ ...upstream, holdTime: '30s' });
-    expect(JSON.parse((await reload()).stdout)).toMatchObject({ changed: ['upstream'] });
-    await upstreamIsEstablished();
-    await lab.upstream.waitForVipRoute(true, 30_000);
+    const said = await onTheWire(masters(), async () => {
+      expect(JSON.parse((await reload()).stdout)).toMatchObject({ changed: ['upstream'] });
+      await upstreamIsEstablished();
+      await lab.upstream.waitForVipRoute(true, 30_000);
+    });
+    expect(said).toEqual(['KEEPALIVE']);
     const after = await history();
     for (const address of addresses(lab.masters)) expect(after[address]).toEqual(before[address]);
   });
@@ -134,6 +182,8 @@ describe('a running router: reload and drain', () => {
   it('leaves everything as it is for a bad file, and for what only a start takes, and says so', async () => {
     const sequence = await lastEvent(lab);
     const before = await sessions();
+    const good = await lastReload();
+    expect(good.wasGood).toBe(1);
     lab.lb.writeConfig({ asn: localAsn + 1 });
     const refused = await reload();
     expect(refused.code).toBe(1);
@@ -142,8 +192,13 @@ describe('a running router: reload and drain', () => {
     const bad = await reload();
     expect(bad.code).toBe(1);
     expect(bad.stderr).toContain(lab.lb.router.configFile);
+    expect((await lastReload()).wasGood).toBe(0);
     lab.lb.writeConfig();
     expect(await sessions()).toEqual(before);
+    expect((await reload()).code).toBe(0);
+    const { wasGood, at } = await lastReload();
+    expect(wasGood).toBe(1);
+    expect(at).toBeGreaterThan(good.at);
     const events = await eventsSince(lab, sequence);
     expect(events.filter(({ type }) => type === 'reload-refused')).toHaveLength(2);
   });
@@ -159,6 +214,32 @@ describe('a running router: reload and drain', () => {
     writeFileSync(master.path('etc/bgp-password'), 'another\n', { mode: 0o600 });
     await master.startSpeaker();
     await waitForAllActive(lab);
+  });
+
+  it('takes another password for an upstream: its session goes on, and the next one needs it', async () => {
+    const file = lab.lb.path('etc/upstream-password');
+    const peer = `neighbor ${lab.lb.uplinkAddress}`;
+    const rotate = (password: string): void => writeFileSync(file, `${password}\n`, { mode: 0o600 });
+    const established = async () =>
+      (await neighbors()).find(({ name, state }) => name === 'upstream' && state === 'Established')
+        ?.establishedCount;
+    const frr = (password: string) =>
+      lab.upstream.frr.configure(`router bgp ${upstreamAsn}`, `${peer} password ${password}`);
+    rotate('first');
+    write({ ...upstream, passwordFile: file });
+    expect(JSON.parse((await reload()).stdout)).toMatchObject({ changed: ['upstream'] });
+    await frr('first');
+    await expect.poll(established, eventually).toBe(1);
+    rotate('second');
+    expect(JSON.parse((await reload()).stdout)).toMatchObject({ changed: [], updated: ['upstream'] });
+    expect(await established()).toBe(1);
+    // FRR ends a session whose password changes.
+    await frr('second');
+    await expect.poll(established, eventually).toBe(2);
+    await lab.upstream.frr.configure(`router bgp ${upstreamAsn}`, `no ${peer} password`);
+    write(upstream);
+    expect(JSON.parse((await reload()).stdout)).toMatchObject({ changed: ['upstream'] });
+    await upstreamIsEstablished();
   });
 
   it('drain of the load balancer itself asks the upstream to prefer others, then withdraws, and undrain comes back', async () => {

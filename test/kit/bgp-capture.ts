@@ -1,11 +1,11 @@
 /**
- * The BGP messages between a load balancer and one master, as they are on the wire, with the kernel's own times: a packet socket on
+ * The BGP messages between a load balancer and one master or upstream router, as they are on the wire, with the kernel's own times: a packet socket on
  * the load balancer. Node has none; perl is part of every Debian. What was sent before it was started is not needed, since a
  * message begins where the one before it ends.
  */
 import { createInterface } from 'node:readline';
 import { asn, type CodecContext, decodeMessage, Framer, ipv4Unicast, openContext } from '@bgp-lb/protocol';
-import { localAsn } from '../../scripts/lab/addresses.ts';
+import { localAsn, upstreamAsn } from '../../scripts/lab/addresses.ts';
 import type { Host } from '../../scripts/lab/host.ts';
 import type { HostProcess } from '../../scripts/lab/host-process.ts';
 import { messageText } from './message-text.ts';
@@ -14,6 +14,7 @@ import { messageText } from './message-text.ts';
 export interface CapturedMessage {
   /** Milliseconds since the epoch, when the packet with its end passed the load balancer's kernel. */
   readonly at: number;
+  /** `router` is ours, on the load balancer; `master` is the other side, also where that is an upstream. */
   readonly from: 'master' | 'router';
   /** As `messageText` has it; the text of RFC 9003 stands behind a Cease. */
   readonly text: string;
@@ -51,7 +52,16 @@ const context: CodecContext = {
   isInternal: true,
   peerAsn: asn(localAsn),
 };
-const contexts = { master: context, router: { ...context, addPathReceive: [ipv4Unicast] } };
+const contexts: Readonly<
+  Record<'internal' | 'external', Readonly<Record<CapturedMessage['from'], CodecContext>>>
+> = {
+  internal: { master: context, router: { ...context, addPathReceive: [ipv4Unicast] } },
+  /** With an upstream of another AS, which has no path identifiers. */
+  external: {
+    master: { ...context, isInternal: false, peerAsn: asn(upstreamAsn) },
+    router: { ...context, isInternal: false },
+  },
+};
 
 /** One direction of the TCP connection. */
 class Stream {
@@ -83,19 +93,22 @@ class Stream {
 export class BgpCapture {
   readonly messages: CapturedMessage[] = [];
   readonly #process: HostProcess;
-  readonly #streams = {
-    master: new Stream(contexts.master),
-    router: new Stream(contexts.router),
-  };
+  readonly #streams: Readonly<Record<CapturedMessage['from'], Stream>>;
 
-  private constructor(process: HostProcess) {
+  private constructor(process: HostProcess, session: keyof typeof contexts) {
     this.#process = process;
+    const { master, router } = contexts[session];
+    this.#streams = { master: new Stream(master), router: new Stream(router) };
   }
 
-  /** Captures from now on what `lb` and the master of this address say to each other, until `stop`. */
-  static async start(lb: Host, address: string): Promise<BgpCapture> {
+  /** Captures from now on what `lb` and the neighbour of this address say to each other, until `stop`. */
+  static async start(
+    lb: Host,
+    address: string,
+    session: keyof typeof contexts = 'internal',
+  ): Promise<BgpCapture> {
     const process = lb.spawn('bgp-capture', ['perl', '-e', program, address], { hasPipes: true });
-    const capture = new BgpCapture(process);
+    const capture = new BgpCapture(process, session);
     await new Promise<void>((resolve, reject) => {
       createInterface({ input: process.pipes.output }).on('line', (line) => {
         if (line === 'ready') resolve();

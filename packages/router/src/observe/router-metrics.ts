@@ -1,5 +1,5 @@
 import { createMetrics, type Metrics } from '@bgp-lb/daemon';
-import { Counter, Gauge, Histogram } from 'prom-client';
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { BfdMetrics } from './bfd-metrics.ts';
 
 /** Names of the metrics begin so. */
@@ -28,12 +28,35 @@ export interface MetricSources {
   onLink(): readonly { readonly address: string; readonly interface: string; readonly phase: string }[];
 }
 
+/** The last reload of the configuration; the start counts as one. */
+interface LastReload {
+  readonly successful: Gauge;
+  readonly successTimestamp: Gauge;
+}
+
+function lastReloadGauges(registers: Registry[]): LastReload {
+  const successful = new Gauge({
+    name: `${PREFIX}config_last_reload_successful`,
+    help: '1 when the last reload of the configuration was taken, or there was none since the start; 0 when it was refused.',
+    registers,
+  });
+  const successTimestamp = new Gauge({
+    name: `${PREFIX}config_last_reload_success_timestamp_seconds`,
+    help: 'When the configuration that the router goes by was taken, in seconds since the epoch.',
+    registers,
+  });
+  successful.set(1);
+  successTimestamp.setToCurrentTime();
+  return { successful, successTimestamp };
+}
+
 /** Every metric of the router. Labels are bounded: by the configuration, or by the members that a pool knows. */
 export class RouterMetrics {
   readonly metrics: Metrics = createMetrics('bgp_lb_');
   readonly transitions: Counter<'vip' | 'from' | 'to'>;
   readonly heldBack: Counter<'vip'>;
   readonly reloads: Counter<'result'>;
+  readonly lastReload: LastReload;
   readonly rejectedPaths: Counter<'neighbor' | 'reason'>;
   readonly sessionTransitions: Counter<'role' | 'event'>;
   readonly notifications: Counter<'direction' | 'code'>;
@@ -59,6 +82,7 @@ export class RouterMetrics {
       ['vip'],
     );
     this.reloads = counter('reloads_total', 'Reloads of the configuration, taken and refused.', ['result']);
+    this.lastReload = lastReloadGauges(registers);
     this.rejectedPaths = counter('rejected_paths_total', 'Announcements that import policy refused.', [
       'neighbor',
       'reason',

@@ -99,6 +99,8 @@ export class RouterObserver {
 
   reloaded(changes: NeighborChanges): void {
     this.#metrics.reloads.inc({ result: 'taken' });
+    this.#metrics.lastReload.successful.set(1);
+    this.#metrics.lastReload.successTimestamp.setToCurrentTime();
     const parts = Object.entries(changes).flatMap(([what, names]: [string, readonly string[]]) =>
       names.length === 0 ? [] : [`${what} ${names.join(', ')}`],
     );
@@ -117,6 +119,7 @@ export class RouterObserver {
 
   reloadRefused(error: string): void {
     this.#metrics.reloads.inc({ result: 'refused' });
+    this.#metrics.lastReload.successful.set(0);
     this.#record('error', 'reload-refused', { error }, `the old configuration stays: ${error}`);
   }
 

@@ -8,6 +8,13 @@ import { lastEvent, routesOf, waitForEvent } from '../kit/router-view.ts';
 
 const connections = 40;
 
+/** Milliseconds for what takes a few seconds on a machine that has nothing else to do. */
+const patience = 60_000;
+/** Milliseconds for a client's request or connection. */
+const timeout = 20_000;
+/** The most for a test or a hook, which may wait for several such things. */
+const TIMEOUT = 240_000;
+
 /** What the kernel of the load balancer forwards a VIP by: the kind of its group, and the gateways of its members. */
 async function forwarding(lab: Lab, family: AddressFamily): Promise<{ type: string; gateways: string[] }> {
   const [route] = await lab.lb.ipJson<{ nhid?: number }[]>(
@@ -23,7 +30,7 @@ async function forwarding(lab: Lab, family: AddressFamily): Promise<{ type: stri
   return { type: group?.type ?? 'none', gateways: [...new Set(members)].sort() };
 }
 
-describe('a cluster without IPv4', () => {
+describe('a cluster without IPv4', { timeout: TIMEOUT }, () => {
   const vip = vipPrefixOf('ipv6');
   let lab: Lab;
   beforeAll(async () => {
@@ -37,7 +44,7 @@ describe('a cluster without IPv4', () => {
       speaker: { drain: { timeout: '60s' }, apiServer: { timeout: '5s', fall: 5 } },
     });
     await lab.lb.router.start();
-  });
+  }, TIMEOUT);
   afterAll(async () => {
     await lab?.destroy();
   });
@@ -55,14 +62,14 @@ describe('a cluster without IPv4', () => {
         gates.some(({ name, pass }) => name === 'readyz' && pass) &&
         gates.some(({ name, pass }) => name === 'bootstrap' && !pass) &&
         vips.every(({ state }) => state === 'local-only'),
-      20_000,
+      patience,
     );
     expect((await routesOf(lab)).received).toEqual([]);
     expect(await forwarding(lab, 'ipv6')).toEqual({ type: 'none', gateways: [] });
     expect(await lab.upstream.vipGateways()).toEqual(hasFrr() ? [] : [lab.lb.uplinkAddress]);
 
     writeFileSync(first.markerFile, '');
-    await lab.lb.waitForPool([first.address], 20_000);
+    await lab.lb.waitForPool([first.address], patience);
     expect((await routesOf(lab)).received).toMatchObject([
       { neighbor: first.address, prefix: vip, nextHop: first.address },
     ]);
@@ -70,7 +77,7 @@ describe('a cluster without IPv4', () => {
 
   it('forwards to all masters by a resilient group of their global addresses, each proven by a request through it', async () => {
     await Promise.all(lab.masters.slice(1).map((master) => startMaster(lab, master)));
-    await waitForAllActive(lab);
+    await waitForAllActive(lab, patience);
     expect(await forwarding(lab, 'ipv6')).toEqual({
       type: 'resilient',
       gateways: addresses(lab.masters).sort(),
@@ -87,28 +94,33 @@ describe('a cluster without IPv4', () => {
   });
 
   it.skipIf(!hasFrr())('announces the VIP to FRR by IPv6, with the load balancer as next hop', async () => {
-    await lab.upstream.waitForVipRoute(true);
+    await lab.upstream.waitForVipRoute(true, patience);
     // FRR prefers a link-local next hop where it gets one; ours sends the global address alone.
     expect(await lab.upstream.vipGateways()).toEqual([lab.lb.uplinkAddress]);
   });
 
   it('serves clients by the VIP and its mapped port, and by nothing else of the masters', async () => {
-    const request = await lab.client.request();
+    const request = await lab.client.request({ timeout });
     expect(request).toMatchObject({ ok: true, status: 200 });
     expect(lab.masters.map(({ name }) => name)).toContain(request.master);
     // 443 is but a mapping of the VIP, and the API servers' own port is not reached by the VIP.
-    expect(await lab.client.request({ host: lab.master(1).address })).toMatchObject({
+    expect(await lab.client.request({ host: lab.master(1).address, timeout })).toMatchObject({
       ok: false,
       error: 'ECONNREFUSED',
     });
-    expect(await lab.client.request({ port: 6443 })).toMatchObject({ ok: false, error: 'ECONNREFUSED' });
+    expect(await lab.client.request({ port: 6443, timeout })).toMatchObject({
+      ok: false,
+      error: 'ECONNREFUSED',
+    });
   });
 
   it('breaks the connections to a master that dies in silence, found by BFD, and no other', async () => {
-    const opened = await lab.client.open(connections, { connectTimeout: 20_000 });
+    const opened = await lab.client.open(connections, { connectTimeout: timeout });
     expect(opened).toMatchObject({ opened: connections, failed: 0 });
-    await lab.lb.router.waitFor('BFD Up with all members', ({ vips }) =>
-      vips.every(({ members }) => members.every(({ bfd }) => bfd === 'Up')),
+    await lab.lb.router.waitFor(
+      'BFD Up with all members',
+      ({ vips }) => vips.every(({ members }) => members.every(({ bfd }) => bfd === 'Up')),
+      patience,
     );
     const victim = lab.master(3);
     expect(opened.byMaster[victim.name]).toBeGreaterThan(0);
@@ -119,55 +131,58 @@ describe('a cluster without IPv4', () => {
       before,
       `${victim.name} out`,
       ({ type, nextHop, to }) => type === 'member-transition' && nextHop === victim.address && to === 'out',
+      patience,
     );
     expect(out['reason']).toMatch(/^BFD down/);
-    await lab.lb.waitForPool(addresses(others(lab, victim)));
+    await lab.lb.waitForPool(addresses(others(lab, victim)), patience);
     const { brokenByMaster } = await lab.client.check(10_000);
     expect(brokenAt(others(lab, victim), brokenByMaster)).toBe(0);
 
     const { alive } = await lab.client.check(10_000);
     await victim.reconnect();
-    await waitForAllActive(lab);
+    await waitForAllActive(lab, patience);
     expect(await lab.client.check(10_000)).toMatchObject({ alive });
     await lab.client.closeAll();
   });
 
   it('lets a master leave without a broken connection', async () => {
-    const opened = await lab.client.open(connections, { lifetime: 2_000, connectTimeout: 20_000 });
+    const opened = await lab.client.open(connections, { lifetime: 3_000, connectTimeout: timeout });
     expect(opened).toMatchObject({ opened: connections, failed: 0 });
     const leaving = lab.master(2);
     expect(opened.byMaster[leaving.name]).toBeGreaterThan(0);
-    const { code, stdout, stderr } = await leaving.speaker.query(['drain', '-o', 'json'], 60_000);
+    const { code, stdout, stderr } = await leaving.speaker.query(['drain', '-o', 'json'], patience * 2);
     expect({ code, stderr }).toMatchObject({ code: 0 });
     expect(JSON.parse(stdout)).toMatchObject({ isDone: true, connections: 0, reset: [] });
     expect(await lab.lb.pool()).not.toContain(leaving.address);
     expect(await leaving.hasVip()).toBe(false);
     await expect
-      .poll(() => lab.client.check(10_000), { timeout: 30_000 })
+      .poll(() => lab.client.check(10_000), { timeout: patience })
       .toMatchObject({ alive: 0, broken: 0, finished: connections });
     await leaving.speaker.request('POST', '/api/v1/undrain');
-    await waitForAllActive(lab);
+    await waitForAllActive(lab, patience);
   });
 
   it('refuses clients at once when no master is left', async () => {
     await Promise.all(lab.masters.map((master) => master.setApiServer('closed')));
-    await lab.lb.waitForPool([], 20_000);
-    if (hasFrr()) await lab.upstream.waitForVipRoute(false);
-    const { ok, error } = await lab.client.request({ timeout: 20_000 });
+    await lab.lb.waitForPool([], patience);
+    if (hasFrr()) await lab.upstream.waitForVipRoute(false, patience);
+    const { ok, error } = await lab.client.request({ timeout });
     expect(ok).toBe(false);
     expect(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH']).toContain(error);
   });
 });
 
-describe('a cluster with both families', () => {
+describe('a cluster with both families', { timeout: TIMEOUT }, () => {
   const families = ['ipv4', 'ipv6'] as const;
   let lab: Lab;
   beforeAll(async () => {
-    lab = await Lab.create({ families, masters: 2, controlPlane: 'stand-in' });
+    const upstream = hasFrr() ? 'frr' : 'static';
+    lab = await Lab.create({ families, masters: 2, upstream, controlPlane: 'stand-in' });
     await lab.lb.router.start();
-    for (const master of lab.masters) await startMaster(lab, master);
-    await waitForAllActive(lab);
-  });
+    await startMaster(lab, lab.master(1));
+    await startMaster(lab, lab.master(2));
+    await waitForAllActive(lab, patience);
+  }, TIMEOUT);
   afterAll(async () => {
     await lab?.destroy();
   });
@@ -183,18 +198,58 @@ describe('a cluster with both families', () => {
       expect(own.map(({ neighbor, nextHop }) => [neighbor, nextHop]).sort()).toEqual(
         of(family).map((address) => [address, address]),
       );
-      expect(rejected).toEqual([]);
+      expect(rejected.filter(({ neighbor }) => !neighbor.startsWith('upstream'))).toEqual([]);
       expect(await forwarding(lab, family)).toEqual({ type: 'resilient', gateways: of(family) });
-      expect(await lab.client.request({ host: vipOf(family) })).toMatchObject({ ok: true });
+      await expect
+        .poll(() => lab.upstream.vipGateways(family), { timeout: patience, interval: 50 })
+        .toEqual([lab.lb.uplinkAddressOf(family)]);
+      expect(await lab.client.request({ host: vipOf(family), timeout })).toMatchObject({ ok: true });
+    },
+  );
+
+  it.skipIf(!hasFrr()).each<AddressFamily>(['ipv4', 'ipv6'])(
+    'announces both VIPs to FRR in one session where the next hop for the other one is said: %s',
+    async (own) => {
+      const other: AddressFamily = own === 'ipv4' ? 'ipv6' : 'ipv4';
+      const { frr } = lab.upstream;
+      // FRR announces in a session what is active there. IPv4 is by default.
+      const [inSession, alone] = [own, other].map((family) => lab.lb.uplinkAddressOf(family));
+      await frr.configure(
+        'router bgp 65001',
+        `no neighbor ${alone}`,
+        `neighbor ${inSession} remote-as 64512`,
+        `neighbor ${inSession} timers connect 1`,
+        'address-family ipv6 unicast',
+        `neighbor ${inSession} activate`,
+      );
+      const kept = lab.lb
+        .neighbors()
+        .filter(({ role, address }) => role !== 'upstream' || address === lab.upstream.addressOf(1, own));
+      lab.lb.writeConfig({
+        neighbors: kept.map((one) => (one['role'] === 'upstream' ? { ...one, otherNextHop: alone } : one)),
+      });
+      expect(await lab.lb.router.query(['reload'])).toMatchObject({ code: 0 });
+      for (const family of families) {
+        await expect
+          .poll(() => lab.upstream.vipGateways(family), { timeout: patience, interval: 50 })
+          .toEqual([lab.lb.uplinkAddressOf(family)]);
+      }
+      expect(await lab.client.request({ host: vipOf(other), timeout })).toMatchObject({ ok: true });
+      const { advertised } = await routesOf(lab);
+      const told = advertised.filter(({ neighbor }) => neighbor.startsWith('upstream'));
+      expect(new Set(told.map(({ neighbor }) => neighbor)).size).toBe(1);
+      expect(told.map(({ prefix, nextHop }) => [prefix, nextHop]).sort()).toEqual(
+        families.map((family) => [vipPrefixOf(family), lab.lb.uplinkAddressOf(family)]).sort(),
+      );
     },
   );
 
   it('loses a master that dies in both, and serves on in both', async () => {
     const [first, second] = [lab.master(1), lab.master(2)];
     await second.disconnect();
-    for (const family of families) await lab.lb.waitForPool([first.addressOf(0, family)], 10_000, family);
+    for (const family of families) await lab.lb.waitForPool([first.addressOf(0, family)], patience, family);
     for (const family of families) {
-      expect(await lab.client.request({ host: vipOf(family), timeout: 20_000 })).toMatchObject({
+      expect(await lab.client.request({ host: vipOf(family), timeout })).toMatchObject({
         ok: true,
         master: first.name,
       });

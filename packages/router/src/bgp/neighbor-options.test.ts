@@ -102,6 +102,18 @@ describe('upstreams', () => {
     expect(options({ ...tor, gracefulRestart: false }).options.gracefulRestart).toBeUndefined();
   });
 
+  it('carry the family of their address, and the other where there is a next hop for it', () => {
+    expect(options(tor).options.families).toEqual([ipv4Unicast]);
+    const both = [ipv4Unicast, ipv6Unicast];
+    expect(options({ ...tor, otherNextHop: 'fd00:1::10' }).options).toMatchObject({
+      families: both,
+      addPathSend: both,
+      gracefulRestart: { families: both },
+    });
+    const overIpv6 = { ...tor, address: 'fd00:1::1', otherNextHop: '10.0.1.10' };
+    expect(options(overIpv6).options.families).toEqual([ipv6Unicast, ipv4Unicast]);
+  });
+
   it('have their own paths dropped as theirs to keep', () => {
     expect(options(tor).options.retainPaths).toBeUndefined();
   });

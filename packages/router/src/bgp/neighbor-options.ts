@@ -8,7 +8,12 @@ import {
   parsePrefix,
 } from '@bgp-lb/protocol';
 import type { Peer, PeerOptions, PeerRangeOptions, PeerSettings } from '@bgp-lb/protocol/node';
-import type { MasterNeighborConfig, NeighborConfig, RouterConfig } from '../config/router-config.ts';
+import type {
+  MasterNeighborConfig,
+  NeighborConfig,
+  RouterConfig,
+  UpstreamNeighborConfig,
+} from '../config/router-config.ts';
 import {
   internalImportPolicy,
   masterImportPolicy,
@@ -41,28 +46,44 @@ export function neighborOptions(neighbor: NeighborConfig, context: NeighborConte
   if (neighbor.role === 'upstream') {
     const { address, port, passive } = neighbor;
     const keeps = neighbor.gracefulRestart ?? neighbor.bfd === false;
-    const options = { ...settings(neighbor, address, context), ...upstreamSettings(address, keeps, context) };
+    const families = upstreamFamilies(neighbor);
+    const options = {
+      ...settings(neighbor, families, context),
+      ...upstreamSettings(families, keeps, context),
+    };
     return { kind: 'peer', options: { ...options, name, address, port, passive } };
   }
   if (neighbor.role === 'internal') {
     const { address, port, passive } = neighbor;
-    const options = { ...settings(neighbor, address, context), ...internalSettings(neighbor, context) };
+    const families = [familyOfAddress(address)];
+    const options = { ...settings(neighbor, families, context), ...internalSettings(neighbor, context) };
     return { kind: 'peer', options: { ...options, name, address, port, passive } };
   }
   const { range, address, maxSessions } = neighbor;
+  const families = [familyOfAddress(range ?? address ?? '')];
+  const options = {
+    ...settings(neighbor, families, context),
+    ...masterSettings(neighbor, families, context),
+  };
   if (range !== undefined) {
-    const options = { ...settings(neighbor, range, context), ...masterSettings(neighbor, range, context) };
     return { kind: 'range', options: { ...options, name, range, maxSessions } };
   }
   if (address === undefined) {
     throw new RangeError(`neighbor ${name}: has neither range nor address`);
   }
   // The speakers connect: there is no collision to resolve, and a master that is not there costs nothing.
-  const options = { ...settings(neighbor, address, context), ...masterSettings(neighbor, address, context) };
   return { kind: 'peer', options: { ...options, name, address, passive: true } };
 }
 
-/** The family that a neighbour's sessions carry: that of its addresses, since it is itself the next hop. */
+/** The families that an upstream's session carries: that of its address, and the other where we have a next hop for it. */
+function upstreamFamilies({
+  address,
+  otherNextHop,
+}: Pick<UpstreamNeighborConfig, 'address' | 'otherNextHop'>): readonly Family[] {
+  return [address, ...(otherNextHop === undefined ? [] : [otherNextHop])].map(familyOfAddress);
+}
+
+/** The family that a master's or internal router's sessions carry: that of its addresses, since it is itself the next hop. */
 export function familyOfAddress(text: string): Family {
   return text.includes(':') ? ipv6Unicast : ipv4Unicast;
 }
@@ -72,13 +93,17 @@ export function canonicalText(address: string): string {
   return formatIpAddress(parseIpAddress(address));
 }
 
-function settings(neighbor: NeighborConfig, place: string, context: NeighborContext): PeerSettings {
+function settings(
+  neighbor: NeighborConfig,
+  families: readonly Family[],
+  context: NeighborContext,
+): PeerSettings {
   const { name, asn: remote, ttlSecurityHops, holdTime } = neighbor;
   const password = context.passwordOf(name);
   return {
     remoteAsn: remote === 'external' ? remote : [remote].flat().map((number) => asn(number)),
-    families: [familyOfAddress(place)],
-    addPathSend: neighbor.addPath ? [familyOfAddress(place)] : [],
+    families,
+    addPathSend: neighbor.addPath ? families : [],
     holdTime: Math.round(holdTime / 1000),
     connectRetryTime: CONNECT_RETRY_TIME,
     // It may be another one by the next connection.
@@ -93,7 +118,7 @@ function settings(neighbor: NeighborConfig, place: string, context: NeighborCont
 
 function masterSettings(
   { memberAddress, maxPrefixes, maxPrefixesRestart }: MasterNeighborConfig,
-  place: string,
+  families: readonly Family[],
   { config }: NeighborContext,
 ): Partial<PeerSettings> {
   const vips = config.vips.map(({ address }) => parsePrefix(hostPrefix(address)));
@@ -108,7 +133,7 @@ function masterSettings(
     // The end of a process closes its TCP; its host, and the API server on it, live on.
     retainPaths: 'always',
     staleTime: config.pool.staleTime / 1000,
-    gracefulRestart: { restartTime: RESTART_TIME, families: [familyOfAddress(place)] },
+    gracefulRestart: { restartTime: RESTART_TIME, families },
   };
 }
 
@@ -126,7 +151,7 @@ function internalSettings(
 }
 
 function upstreamSettings(
-  address: string,
+  families: readonly Family[],
   keeps: boolean,
   { isRestarting }: NeighborContext,
 ): Partial<PeerSettings> {
@@ -137,7 +162,7 @@ function upstreamSettings(
     importPolicy: upstreamImportPolicy,
     gracefulRestart: {
       restartTime: RESTART_TIME,
-      families: [familyOfAddress(address)],
+      families,
       restarting: isRestarting,
     },
   };

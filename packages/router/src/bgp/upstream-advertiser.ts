@@ -8,6 +8,7 @@ import {
   reflectionRefusal,
 } from '@bgp-lb/protocol';
 import type { Peer } from '@bgp-lb/protocol/node';
+import type { UpstreamNeighborConfig } from '../config/router-config.ts';
 import type { DrainPhase } from '../drain/host-drain.ts';
 import type { BgpNeighbors } from './bgp-neighbors.ts';
 import { asLeaving, withExportPolicy } from './export-policy.ts';
@@ -96,20 +97,24 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
 
   #update(peer: Peer): void {
     const local = localAddressOf(peer);
-    if (local === undefined) {
+    const neighbor = this.#bgp.neighborOf(peer);
+    if (local === undefined || neighbor?.role !== 'upstream') {
       return;
     }
-    const routes = this.#vipsOf(peer).flatMap((vip) => this.#routesOf(peer, vip, local));
-    peer.setRoutes(familyOfAddress(peer.address), routes);
+    for (const ours of [local, ...(neighbor.otherNextHop === undefined ? [] : [neighbor.otherNextHop])]) {
+      const family = familyOfAddress(ours);
+      const vips = this.#vipsFor(peer).filter((vip) => familyOfAddress(vip) === family);
+      peer.setRoutes(
+        family,
+        vips.flatMap((vip) => this.#routesOf(peer, neighbor, vip, ours)),
+      );
+    }
   }
 
-  #routesOf(peer: Peer, vip: string, local: string): Route[] {
+  /** @param ours the next hop where that is this host */
+  #routesOf(peer: Peer, neighbor: UpstreamNeighborConfig, vip: string, ours: string): Route[] {
     const { asn: localAsn, clusterId } = this.#bgp;
     const prefix = parsePrefix(vip);
-    const neighbor = this.#bgp.neighborOf(peer);
-    if (neighbor?.role !== 'upstream') {
-      return [];
-    }
     const members = this.#advertised.get(vip) ?? 0;
     const asTold = (attributes: PathAttributes): PathAttributes => {
       const told = withExportPolicy(attributes, neighbor, localAsn, members);
@@ -122,7 +127,7 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
         pathId: this.#bgp.pathId(selected.path),
       }));
     }
-    const originated = originatedAttributes(peer.isInternal, localAsn, parseIpAddress(local));
+    const originated = originatedAttributes(peer.isInternal, localAsn, parseIpAddress(ours));
     return [{ prefix, attributes: asTold(originated) }];
   }
 
@@ -140,12 +145,8 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     });
   }
 
-  #vipsOf(peer: Peer): string[] {
-    if (this.#waiting.has(peer.address) || this.#drain === 'withdrawn') {
-      return [];
-    }
-    return [...this.#advertised.keys()]
-      .filter((vip) => familyOfAddress(vip) === familyOfAddress(peer.address))
-      .sort();
+  #vipsFor(peer: Peer): string[] {
+    const isNothing = this.#waiting.has(peer.address) || this.#drain === 'withdrawn';
+    return isNothing ? [] : [...this.#advertised.keys()].sort();
   }
 }

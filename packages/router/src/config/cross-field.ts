@@ -10,6 +10,7 @@ export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault
     ...vipConflicts(config),
     ...rangeConflicts(config),
     ...familyFaults(config),
+    ...upstreamFamilyFaults(config),
     ...asFaults(config),
     ...memberAddressFaults(config),
     ...exportFaults(config),
@@ -128,7 +129,7 @@ function overlaps(a: string, b: string): boolean {
   );
 }
 
-/** A VIP is carried by sessions of its own family only: their peers are its next hops. */
+/** A VIP comes by sessions of its own family only: their peers are its next hops. */
 function familyFaults({ vips, neighbors }: RouterConfig): CrossFieldFault[] {
   const masters = neighbors.filter(
     (neighbor): neighbor is MasterNeighborConfig => neighbor.role === 'master',
@@ -147,6 +148,48 @@ function familyFaults({ vips, neighbors }: RouterConfig): CrossFieldFault[] {
           },
         ];
   });
+}
+
+/** Upstreams are told of the VIPs of their sessions' family, and of the other one where the next hop for it is said. */
+function upstreamFamilyFaults({ vips, neighbors }: RouterConfig): CrossFieldFault[] {
+  return neighbors.flatMap((neighbor, i): CrossFieldFault[] => {
+    if (neighbor.role !== 'upstream') {
+      return [];
+    }
+    const { address, otherNextHop: value, nextHop } = neighbor;
+    const path = ['neighbors', i, 'otherNextHop'];
+    if (value !== undefined && isSameFamily(value, address)) {
+      const message = `is of the family of ${address}: the session's own address is the next hop there`;
+      return [{ path, message, value, allowed: `an ${familyName(address, 'other')} address of this host` }];
+    }
+    if (value !== undefined && nextHop === 'unchanged') {
+      const message = 'is not used with nextHop unchanged, which passes on what the masters sent';
+      return [{ path, message, value, allowed: 'nextHop self, or a session of each family' }];
+    }
+    if (value !== undefined && vips.some((vip) => vip.address === value)) {
+      return [{ path, message: 'is a VIP', value, allowed: 'an address of this host alone' }];
+    }
+    if (vips.some((vip) => isSameFamily(vip.address, address)) || value !== undefined) {
+      return [];
+    }
+    const family = familyName(address, 'own');
+    return [
+      {
+        path: ['neighbors', i, 'address'],
+        message: `gets no VIP: an ${family} session carries ${family} VIPs, and there is none`,
+        value: address,
+        allowed: `an ${familyName(address, 'other')} address of the upstream, or otherNextHop`,
+      },
+    ];
+  });
+}
+
+function isSameFamily(a: string, b: string): boolean {
+  return a.includes(':') === b.includes(':');
+}
+
+function familyName(address: string, which: 'own' | 'other'): string {
+  return address.includes(':') === (which === 'own') ? 'IPv6' : 'IPv4';
 }
 
 function asFaults({ asn, neighbors }: RouterConfig): CrossFieldFault[] {
@@ -293,14 +336,24 @@ function bfdFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
 }
 
 /** What is allowed and yet seldom wanted, one sentence each. */
-export function configWarnings({ neighbors }: RouterConfig): string[] {
-  return neighbors.flatMap((neighbor) =>
-    neighbor.role === 'upstream' && neighbor.bfd !== false && neighbor.gracefulRestart === true
-      ? [
-          `neighbor ${neighbor.name}: graceful restart and BFD together: when this process ends, BFD may drop what graceful restart keeps (FRR keeps it; BIRD needs "bfd graceful")`,
-        ]
-      : [],
-  );
+export function configWarnings({ vips, neighbors }: RouterConfig): string[] {
+  const upstreams = neighbors.flatMap((neighbor) => (neighbor.role === 'upstream' ? [neighbor] : []));
+  const keepsAndDrops = upstreams
+    .filter(({ bfd, gracefulRestart }) => bfd !== false && gracefulRestart === true)
+    .map(
+      ({ name }) =>
+        `neighbor ${name}: graceful restart and BFD together: when this process ends, BFD may drop what graceful restart keeps (FRR keeps it; BIRD needs "bfd graceful")`,
+    );
+  const told = upstreams.flatMap(({ address, otherNextHop }) => [address, otherNextHop ?? address]);
+  const untold =
+    upstreams.length === 0 ? [] : vips.filter((vip) => !told.some((one) => isSameFamily(vip.address, one)));
+  return [
+    ...keepsAndDrops,
+    ...untold.map(
+      ({ address }) =>
+        `VIP ${address}: no upstream hears of it: none has an ${familyName(address, 'own')} session, or otherNextHop`,
+    ),
+  ];
 }
 
 function dataPlaneFaults({

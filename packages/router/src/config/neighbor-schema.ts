@@ -135,6 +135,11 @@ const upstream = z.strictObject({
     .describe(
       'The next hop of the VIPs that are advertised. `self`: this host forwards. `unchanged`: each member of the pool, so that the upstream router itself spreads over the masters, which it must reach.',
     ),
+  otherNextHop: ipAddress()
+    .optional()
+    .describe(
+      "An address of this host in the family that `address` is not of. With it the session carries the VIPs of that family too (RFC 4760), with this next hop; only with `nextHop: self`. Default: VIPs of the session's own family only.",
+    ),
   med: z
     .int()
     .min(0)

@@ -57,13 +57,15 @@ interface DegradedConfig {
 }
 
 /** An upstream router: the VIPs are advertised to it. */
-interface UpstreamNeighborConfig extends NeighborBase {
+export interface UpstreamNeighborConfig extends NeighborBase {
   readonly role: 'upstream';
   readonly address: string;
   readonly port: number;
   readonly passive: boolean;
   /** `self`: this host; `unchanged`: each member of the pool. */
   readonly nextHop: 'self' | 'unchanged';
+  /** Of this host, in the family that `address` is not of: VIPs of that family are announced too, with this next hop. */
+  readonly otherNextHop?: string | undefined;
   readonly med?: number | undefined;
   /** How often our AS number is there more than once. */
   readonly prepend: number;

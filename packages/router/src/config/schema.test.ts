@@ -1,5 +1,6 @@
 import { ConfigError, loadConfig } from '@bgp-lb/daemon';
 import { describe, expect, it } from 'vitest';
+import { configWarnings } from './cross-field.ts';
 import type { RouterConfig } from './router-config.ts';
 import { API_VERSION, CONFIG_KIND, routerSchema } from './schema.ts';
 
@@ -30,6 +31,24 @@ function refused(text: string): string {
   }
   throw new Error('the configuration passed');
 }
+
+describe('a VIP that no upstream hears of', () => {
+  const both = `vips: [{ address: 10.0.0.100 }, { address: "fd00::64" }]\n${masters}  - { name: masters6, role: master, range: "fd00::/64", asn: 64512 }\n`;
+  const tor = (more = ''): string =>
+    `  - { name: tor, role: upstream, address: 10.0.1.1, asn: 65001${more} }\n`;
+
+  it.each([
+    [
+      'is worth a warning',
+      tor(),
+      ['VIP fd00::64: no upstream hears of it: none has an IPv6 session, or otherNextHop'],
+    ],
+    ['is no such where the session has a next hop for it', tor(', otherNextHop: "fd00:1::10"'), []],
+    ['is no such where nobody upstream speaks BGP', '', []],
+  ])('%s', (_, upstream, warnings) => {
+    expect(configWarnings(load(head + both + upstream))).toEqual(warnings);
+  });
+});
 
 describe('the configuration', () => {
   it('needs no more than AS, VIP and masters', () => {
@@ -130,6 +149,26 @@ describe('the configuration', () => {
       'a VIP of a family without masters',
       `${head}vips: [{ address: "fd00::1" }]\n${masters}`,
       'has no master of its address family',
+    ],
+    [
+      'an upstream that no VIP is for',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, address: "fd00::1", asn: 65001 }\n`,
+      'gets no VIP: an IPv6 session carries IPv6 VIPs, and there is none',
+    ],
+    [
+      'a next hop for the other family that is not of it',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: 65001, otherNextHop: 10.0.1.10 }\n`,
+      'is of the family of 10.0.1.1',
+    ],
+    [
+      'a next hop of ours where the masters are to be the next hops',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, address: "fd00::1", asn: 65001, nextHop: unchanged, otherNextHop: 10.0.1.10 }\n`,
+      'is not used with nextHop unchanged',
+    ],
+    [
+      'a next hop that is the VIP',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, address: "fd00::1", asn: 65001, otherNextHop: 10.0.0.100 }\n`,
+      'is a VIP',
     ],
     [
       'one member address for a range',

@@ -11,6 +11,8 @@ import { loadBalancerUserData, masterUserData, type NodeSettings, workerUserData
 const machines = ['lb', 'init', 'join', 'worker'] as const;
 type Machine = (typeof machines)[number];
 
+const kubeadmServiceSubnet = '10.96.0.0/12';
+
 const text = (describe: string) => ({ type: 'string', requiresArg: true, describe }) as const;
 
 /** `cloud-init lb|init|join|worker`: prints user-data. @param defaultImage the speaker's image */
@@ -41,7 +43,7 @@ export function cloudInitCommand(defaultImage: string): Command {
       'ca-key': text('init: file here with the key of --ca-cert, for a CA that is made beforehand'),
       'kubernetes-version': text('init: for kubeadm, as in v1.36.0'),
       'pod-subnet': text('init: for kubeadm'),
-      'service-subnet': text('init: for kubeadm'),
+      'service-subnet': text("init: for kubeadm; needed where the masters' own addresses are IPv6"),
       'router-config': text('lb: the router.yaml to put on the machine'),
     },
     run(context) {
@@ -63,7 +65,7 @@ function node(context: CommandContext, machine: Exclude<Machine, 'lb'>, defaultI
     config,
     document: typeof document === 'object' && document !== null ? { ...document } : {},
     bootstrap: bootstrapSettings(context, config, machine, defaultImage),
-    kubeadm: kubeadmSettings(context, isMaster),
+    kubeadm: kubeadmSettings(context, config, machine),
     password: passwordFor(
       context,
       config.routers.some(({ passwordFile }) => passwordFile !== undefined) && isMaster,
@@ -88,7 +90,11 @@ function bootstrapSettings(
   };
 }
 
-function kubeadmSettings(context: CommandContext, isMaster: boolean): KubeadmSettings {
+function kubeadmSettings(
+  context: CommandContext,
+  config: SpeakerConfig,
+  machine: Exclude<Machine, 'lb'>,
+): KubeadmSettings {
   const certificate = argument(context, 'ca-cert');
   if (certificate === undefined) {
     context.say(
@@ -97,17 +103,36 @@ function kubeadmSettings(context: CommandContext, isMaster: boolean): KubeadmSet
   }
   return {
     token: secretLike(context, 'token-file', /^[a-z0-9]{6}\.[a-z0-9]{16}$/, 'abcdef.0123456789abcdef'),
-    certificateKey: isMaster
-      ? secretLike(context, 'certificate-key-file', /^[0-9a-f]{64}$/, '64 hexadecimal digits')
-      : undefined,
+    certificateKey:
+      machine === 'worker'
+        ? undefined
+        : secretLike(context, 'certificate-key-file', /^[0-9a-f]{64}$/, '64 hexadecimal digits'),
     caCertHash:
       certificate === undefined
         ? undefined
         : `sha256:${publicKeyHashes(readFileSync(certificate, 'utf8'))[0] ?? ''}`,
     kubernetesVersion: argument(context, 'kubernetes-version'),
     podSubnet: argument(context, 'pod-subnet'),
-    serviceSubnet: argument(context, 'service-subnet'),
+    serviceSubnet: machine === 'init' ? serviceSubnet(context, config) : undefined,
   };
+}
+
+/** kube-apiserver ends where the first network of Services is not of the family of its own address, and kubeadm's default is IPv4. */
+function serviceSubnet(context: CommandContext, { apiServer, routers }: SpeakerConfig): string | undefined {
+  const subnet = argument(context, 'service-subnet');
+  // Where no address is configured it is one that leads to the routers: of one family, unless they have both.
+  const [key, addresses] =
+    apiServer.address === undefined
+      ? ['routers[].address', routers.map((one) => one.address)]
+      : ['apiServer.address', [apiServer.address]];
+  const [first = ''] = (subnet ?? kubeadmServiceSubnet).split(',');
+  const [address = ''] = addresses;
+  if (addresses.some((one) => one.includes(':') === first.includes(':'))) return subnet;
+  const value = subnet ?? `is not given, and kubeadm's default is ${kubeadmServiceSubnet}`;
+  const family = address.includes(':') ? 'IPv6' : 'IPv4';
+  throw new UsageError(
+    `--service-subnet ${value}: of another family than ${key} ${address}; allowed: an ${family} network, alone or first`,
+  );
 }
 
 function authorityOf(context: CommandContext, machine: Machine): NodeSettings['authority'] {

@@ -45,6 +45,7 @@ const registration = z.strictObject({
   ignorePreflightErrors: z.tuple([z.literal('DirAvailable--etc-kubernetes-manifests')]),
 });
 const localEndpoint = z.strictObject({ advertiseAddress: name.optional(), bindPort: z.literal(6443) });
+const endpoint = z.enum(['api.example.net:443', '[fd00:64::1]:443']);
 const token = z.literal('abcdef.0123456789abcdef');
 const key = z.string().regex(/^[0-9a-f]{64}$/);
 
@@ -62,7 +63,7 @@ const kubeadm = z.discriminatedUnion('kind', [
     apiVersion: z.literal('kubeadm.k8s.io/v1beta4'),
     kind: z.literal('ClusterConfiguration'),
     kubernetesVersion: name.optional(),
-    controlPlaneEndpoint: z.literal('api.example.net:443'),
+    controlPlaneEndpoint: endpoint,
     networking: z.strictObject({ podSubnet: name.optional(), serviceSubnet: name.optional() }),
     apiServer: z.strictObject({
       certSANs: z.array(name),
@@ -77,7 +78,7 @@ const kubeadm = z.discriminatedUnion('kind', [
     discovery: z.strictObject({
       bootstrapToken: z.strictObject({
         token,
-        apiServerEndpoint: z.literal('api.example.net:443'),
+        apiServerEndpoint: endpoint,
         caCertHashes: z.array(name).optional(),
         unsafeSkipCAVerification: z.literal(true).optional(),
       }),
@@ -119,6 +120,54 @@ describe('user-data', () => {
       networking: { podSubnet: '10.244.0.0/16' },
       apiServer: { certSANs: ['10.100.0.1', 'api.example.net'] },
     });
+  });
+
+  describe('for masters with IPv6', () => {
+    const [ipv4, ipv6] = ['10.96.0.0/12', 'fd00:60::/112'];
+    let ipv6Run: CloudInitRun;
+    beforeAll(() => {
+      ipv6Run = new CloudInitRun(`
+apiVersion: bgp-lb.dev/v1alpha1
+kind: Speaker
+role: init
+asn: 64512
+vips: [{ address: "fd00:64::1", port: 443, machinePort: 6443 }]
+routers: [{ address: "fd00::10", asn: 64512 }]
+routeToVip: true
+`);
+    });
+    afterAll(() => ipv6Run.remove());
+
+    it('has the endpoint as kubeadm reads it, and routes of that family', async () => {
+      const data = await ipv6Run.read('init', '--service-subnet', ipv6);
+      const [, cluster] = kubeadmDocuments(contentOf(data, '/etc/bgp-lb/kubeadm.yaml'));
+      expect(cluster).toMatchObject({
+        controlPlaneEndpoint: '[fd00:64::1]:443',
+        networking: { serviceSubnet: ipv6 },
+        apiServer: { certSANs: ['fd00:64::1'] },
+      });
+      const unit = contentOf(data, '/etc/systemd/system/bgp-lb-vip-route.service');
+      expect(unit).toContain('ip -6 route replace fd00:64::1/128 via fd00::10 proto 84 metric 8400');
+    });
+
+    it.each([
+      ['none', [], "is not given, and kubeadm's default is 10.96.0.0/12"],
+      ['an IPv4 one first', ['--service-subnet', `${ipv4},${ipv6}`], `${ipv4},${ipv6}`],
+    ])('is refused with a Service network that no API server starts with: %s', async (_, args, value) => {
+      await expect(ipv6Run.print('init', ...args)).rejects.toThrow(
+        `--service-subnet ${value}: of another family than routers[].address fd00::10; allowed: an IPv6 network`,
+      );
+    });
+
+    it('is for joiners what it is for the first, who alone names the networks', async () => {
+      await expect(ipv6Run.read('join')).resolves.toHaveProperty('write_files');
+    });
+  });
+
+  it('is refused for masters with IPv4 where the Service network is IPv6', async () => {
+    await expect(run.print('init', '--service-subnet', 'fd00:60::/112')).rejects.toThrow(
+      'of another family than routers[].address 10.0.0.10; allowed: an IPv4 network',
+    );
   });
 
   it('of joiners names whom they believe, and says so when it is anybody', async () => {

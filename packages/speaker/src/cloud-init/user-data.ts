@@ -107,10 +107,10 @@ export function loadBalancerUserData(settings: {
 }
 
 /** The same as the router sets when it starts (`dataplane.manageSysctls`), from the boot on. */
-const routerSysctls = `# Written by bgp-lb-speaker cloud-init.
+const routerSysctls = `# Written by bgp-lb-speaker cloud-init. What has a - may be missing: machines without IPv6.
 net.ipv4.ip_forward = 1
 net.ipv4.fib_multipath_hash_policy = 1
-net.ipv6.fib_multipath_hash_policy = 1
+-net.ipv6.fib_multipath_hash_policy = 1
 net.ipv4.conf.all.send_redirects = 0
 net.ipv4.conf.default.send_redirects = 0
 `;

@@ -10,6 +10,11 @@ export {
   ipAddress,
   prefix,
 } from './config/address.ts';
+export {
+  capabilitySwitches,
+  type OptionalCapability,
+  withoutCapabilities,
+} from './config/capability-switches.ts';
 export { type Community, community, formatCommunity } from './config/community.ts';
 export { type ConfigKey, describeSchema } from './config/config-key.ts';
 export { type ConfigChapter, configMarkdown } from './config/config-markdown.ts';

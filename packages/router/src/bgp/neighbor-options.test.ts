@@ -41,6 +41,16 @@ describe('masters', () => {
     });
   });
 
+  it('are not offered what they do not know', () => {
+    const withoutCapabilities = ['extended-message', 'four-octet-as'];
+    expect(options({ ...base, range: '10.1.0.0/24', withoutCapabilities }).options).toMatchObject({
+      routeRefresh: true,
+      enhancedRouteRefresh: true,
+      fourOctetAs: false,
+      extendedMessage: false,
+    });
+  });
+
   it('by address are waited for too', () => {
     expect(options({ ...base, address: '10.1.0.11' })).toMatchObject({
       kind: 'peer',

@@ -1,3 +1,4 @@
+import { capabilitySwitches } from '@bgp-lb/daemon';
 import {
   asn,
   type Family,
@@ -104,6 +105,7 @@ function settings(
     remoteAsn: remote === 'external' ? remote : [remote].flat().map((number) => asn(number)),
     families,
     addPathSend: neighbor.addPath ? families : [],
+    ...capabilitySwitches(neighbor.withoutCapabilities ?? []),
     holdTime: Math.round(holdTime / 1000),
     connectRetryTime: CONNECT_RETRY_TIME,
     // It may be another one by the next connection.

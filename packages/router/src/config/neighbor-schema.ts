@@ -1,4 +1,13 @@
-import { asNumber, community, duration, filePath, ipAddress, port, prefix } from '@bgp-lb/daemon';
+import {
+  asNumber,
+  community,
+  duration,
+  filePath,
+  ipAddress,
+  port,
+  prefix,
+  withoutCapabilities,
+} from '@bgp-lb/daemon';
 import * as z from 'zod';
 import type { NeighborConfig } from './router-config.ts';
 
@@ -56,6 +65,7 @@ const neighborBase = {
     .describe(
       'Offer path identifiers (RFC 7911), so that it gets every member and not only the best one. Nothing changes for a neighbour that does not know them.',
     ),
+  withoutCapabilities: withoutCapabilities(),
 };
 
 const masters = z.strictObject({

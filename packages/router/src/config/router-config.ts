@@ -1,4 +1,4 @@
-import type { Community } from '@bgp-lb/daemon';
+import type { Community, OptionalCapability } from '@bgp-lb/daemon';
 
 /** A virtual address. */
 interface VipConfig {
@@ -32,6 +32,8 @@ interface NeighborBase {
   readonly bfd: BfdConfig | false;
   /** Path identifiers are offered (RFC 7911). */
   readonly addPath: boolean;
+  /** Left out of the OPEN. */
+  readonly withoutCapabilities?: readonly OptionalCapability[];
 }
 
 /** The masters, by a range or one by one: the VIPs are imported from them. */

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { capabilitySwitches } from '@bgp-lb/daemon';
 import {
   type Asn,
   asn,
@@ -244,6 +245,7 @@ export class Advertiser {
       gracefulRestart: { restartTime: RESTART_TIME, families, restarting: isRestarting },
       maxPaths: MAX_PATHS,
       addPathReceive: families,
+      ...capabilitySwitches(router.withoutCapabilities ?? []),
       importPolicy: otherMastersPolicy(this.#options.config.vips.map(({ address }) => prefixOf(address))),
       ...(keys.isUsed ? { connectPassword: () => keys.next() } : {}),
       socket: {

@@ -8,6 +8,7 @@ import {
   ipAddress,
   logSection,
   port,
+  withoutCapabilities,
 } from '@bgp-lb/daemon';
 import * as z from 'zod';
 import { crossFieldFaults } from './cross-field.ts';
@@ -99,6 +100,7 @@ const router = z.strictObject({
     .describe(
       'How many hops away the router may be (GTSM, RFC 5082): we send with TTL 255 and accept 256 minus this. 0 turns it off.',
     ),
+  withoutCapabilities: withoutCapabilities(),
   bfd: bfd
     .optional()
     .describe(

@@ -1,4 +1,4 @@
-import type { Community } from '@bgp-lb/daemon';
+import type { Community, OptionalCapability } from '@bgp-lb/daemon';
 
 /** A virtual address of the control plane. */
 export interface VipConfig {
@@ -40,6 +40,8 @@ export interface RouterConfig {
   readonly holdTime: number;
   /** 0: no TTL security. */
   readonly ttlSecurityHops: number;
+  /** Left out of the OPEN. */
+  readonly withoutCapabilities?: readonly OptionalCapability[];
   readonly bfd?: BfdConfig | undefined;
 }
 

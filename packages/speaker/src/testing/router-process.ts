@@ -42,7 +42,7 @@ const speaker = new BgpSpeaker({
   routerId: parseRouterId(address),
   sockets: linuxSockets,
   handlers: {
-    established: (peer) => {
+    established: (peer, { remoteOpen }) => {
       // A route that the speaker must not take.
       const attributes = pathAttributes({
         origin: 0,
@@ -51,7 +51,7 @@ const speaker = new BgpSpeaker({
         localPref: 100,
       });
       peer.setRoutes(ipv4Unicast, [{ prefix: parsePrefix('0.0.0.0/0'), attributes }]);
-      say({ established: peer.address });
+      say({ established: peer.address, offered: remoteOpen.capabilities.map(({ name }) => name) });
     },
     down: (_, { kind, text }) => say({ down: kind, text }),
     routes: (peer) => say({ routes: pathText({ paths: () => peer.paths() }) }),

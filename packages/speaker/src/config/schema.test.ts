@@ -38,7 +38,16 @@ describe('the configuration', () => {
       role: 'join',
       asn: 64512,
       vips: [{ address: '10.0.0.100', port: 6443, machinePort: 6443 }],
-      routers: [{ address: '10.0.0.10', port: 179, asn: 64512, holdTime: 9_000, ttlSecurityHops: 1 }],
+      routers: [
+        {
+          address: '10.0.0.10',
+          port: 179,
+          asn: 64512,
+          holdTime: 9_000,
+          ttlSecurityHops: 1,
+          withoutCapabilities: [],
+        },
+      ],
       routeToVip: false,
       apiServer: {
         serverName: 'kubernetes',

@@ -59,7 +59,7 @@ export class ClientHost extends Host {
   }
 
   /** Which of the long connections still carry data; one that does not answer within `timeout` counts as broken. */
-  check(timeout = 2_000): Promise<CheckResult> {
+  check(timeout = 6_000): Promise<CheckResult> {
     return this.#call('check', { timeout });
   }
 

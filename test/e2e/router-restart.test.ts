@@ -3,7 +3,8 @@ import { cpSync, rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { vipAddress } from '../../scripts/lab/addresses.ts';
 import type { Lab } from '../../scripts/lab/lab.ts';
-import { startCluster, waitForAllActive } from '../kit/cluster.ts';
+import type { RouterStatus } from '../../scripts/lab/lb-host.ts';
+import { addresses, startCluster, waitForAllActive } from '../kit/cluster.ts';
 import { addSources, EchoStream } from '../kit/echo-stream.ts';
 import { NotifySocket } from '../kit/notify-socket.ts';
 
@@ -11,7 +12,7 @@ const eventually = { timeout: 60_000, interval: 50 };
 /** Bucket counts of two releases: the kernel cannot change the number of a group, so that an upgrade makes another one. */
 const buckets = { before: 16_384, now: 4096 };
 
-describe('packets through a router that is started again', () => {
+describe('packets through a router that is started again', { timeout: 150_000 }, () => {
   let lab: Lab;
   let sources: readonly string[];
   let stream: EchoStream | undefined;
@@ -25,6 +26,7 @@ describe('packets through a router that is started again', () => {
     sources = await addSources(lab.client, '10.0.2', 100, 24);
   }, 120_000);
   afterEach(async () => {
+    if (lab.lb.router.isRunning) await undrainAll();
     await stream?.kill();
     stream = undefined;
   });
@@ -80,6 +82,47 @@ describe('packets through a router that is started again', () => {
     };
     const shares = vips[0]?.members.map((member) => member.buckets) ?? [];
     expect(shares.reduce((sum, count) => sum + count, 0)).toBe(buckets.now);
+  });
+
+  /** Takes every member back, whatever a test has done. */
+  async function undrainAll(): Promise<void> {
+    const drains = (await lab.lb.router.request('GET', '/api/v1/member-drains')) as { member: string }[];
+    for (const { member } of drains) {
+      await lab.lb.router.request('POST', '/api/v1/member-undrain', { member });
+    }
+  }
+
+  it('go to no member that the operator drains here, also after a restart, and none is lost by that', async () => {
+    const { lb } = lab;
+    const [first, second, third] = addresses(lab.masters) as [string, string, string];
+    const running = await EchoStream.start(lab.client, vipAddress, sources);
+    stream = running;
+    await packets(running);
+    const drain = await lb.router.query(['drain', third, '--wait', '1s'], 60_000);
+    expect(drain).toMatchObject({ code: 0, stdout: expect.stringContaining(`${third} is out here`) });
+    expect(await lb.pool()).toEqual([first, second]);
+    await lb.router.kill();
+    await lb.router.start();
+    const isBack = (status: RouterStatus): boolean =>
+      status.vips.every(({ members }) =>
+        members.every(({ session, health }) => session === 'Established' && health === 'passing'),
+      );
+    const status = await lb.router.waitFor('all sessions and checks', isBack, 60_000);
+    expect(status.vips[0]?.members.map(({ nextHop, state, reason }) => [nextHop, state, reason])).toEqual([
+      [first, 'active', ''],
+      [second, 'active', ''],
+      [third, 'out', 'drained here by the operator'],
+    ]);
+    const order = (member: string): Promise<unknown> =>
+      lb.router.request('POST', '/api/v1/member-drains', { member, wait: 0 });
+    await order(second);
+    await expect(order(first)).rejects.toThrow(`nobody else is active for ${vipAddress}/32`);
+    expect(await lb.pool()).toEqual([first]);
+    expect((await lb.router.query(['undrain', third], 60_000)).code).toBe(0);
+    await undrainAll();
+    await waitForAllActive(lab, 60_000);
+    await packets(running);
+    expect(await running.stop()).toMatchObject(nothing);
   });
 
   it('reach a service manager’s ear: ready, how many members are forwarded to, well, and stopping', async () => {

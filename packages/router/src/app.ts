@@ -34,6 +34,7 @@ import type { RouterConfig } from './config/router-config.ts';
 import type { DataPlane } from './dataplane/data-plane.ts';
 import { makeDataPlane } from './dataplane/make-data-plane.ts';
 import { type DrainPhase, HostDrain } from './drain/host-drain.ts';
+import { MemberDrains } from './drain/member-drains.ts';
 import { CaFile } from './health/ca-file.ts';
 import type { HealthChecker } from './health/health-checker.ts';
 import { vipHealthChecker } from './health/vip-health-checker.ts';
@@ -103,6 +104,7 @@ class Router {
   #control: ControlServer | undefined;
   #rebalancer: Rebalancer;
   #drain: HostDrain;
+  #memberDrains: MemberDrains;
   #reload: ConfigReload;
   #serviceStatus: ServiceStatus;
 
@@ -140,6 +142,14 @@ class Router {
       },
     });
     this.#drain = new HostDrain(this.#clock, (phase) => this.#drained(phase));
+    this.#memberDrains = new MemberDrains({
+      path: join(config.stateDir, 'member-drains.json'),
+      pools: this.#pools,
+      clock: this.#clock,
+      wallClock: Date.now,
+      apply: (nextHop, drain) => this.#controller.drain(nextHop, drain),
+      changed: (member, order) => this.#observer.memberDrain(member, order),
+    });
     const rebalanced = (rebalance: Rebalance): void => this.#observer.rebalanced(rebalance);
     this.#rebalancer = new Rebalancer(this.#dataPlane, this.#clock, rebalanced);
     this.#controller = new PoolController({
@@ -174,6 +184,8 @@ class Router {
     this.#bgp = bgp;
     const advertiser = new UpstreamAdvertiser(bgp);
     this.#advertiser = advertiser;
+    const drainProblem = this.#memberDrains.restore();
+    if (drainProblem !== undefined) this.#observer.problem(drainProblem);
     for (const vip of this.#pools.keys()) {
       this.#advertise(vip);
       this.#controller.adopt(vip, adopted.get(vip) ?? []);
@@ -321,6 +333,7 @@ class Router {
       pools: this.#pools,
       rebalancer: this.#rebalancer,
       drain: this.#drain,
+      memberDrains: this.#memberDrains,
       dataPlane: this.#dataPlane,
       onLink: this.#onLink,
       ca: this.#ca,

@@ -57,6 +57,15 @@ describe('the command line', () => {
     expect(stderr).toContain('--pool.evictAfter');
   });
 
+  it.each([
+    [['drain', '--force'], '--force: only with a member'],
+    [['drain', '10.0.0.11', '--wait', '2h'], '--wait 2h: allowed is a duration up to 1h'],
+  ])('refuses %j', (argv, message) => {
+    const { status, stderr } = router(...argv, '--socket', join(folder, 'none.sock'));
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
+  });
+
   it('exits with 1 and says so when no router runs', () => {
     const { status, stdout, stderr } = router('status', '--socket', join(folder, 'none.sock'));
     expect(status).toBe(1);
@@ -69,6 +78,6 @@ describe('the command line', () => {
     for (const command of ['run', 'check-config', 'status', 'neighbors', 'routes', 'fib', 'events']) {
       expect(stdout).toContain(`bgp-lb-router ${command}`);
     }
-    expect(router('drain', '10.0.0.11').status).toBe(2);
+    expect(router('serve').status).toBe(2);
   });
 });

@@ -17,6 +17,7 @@ import type { RouterConfig } from '../config/router-config.ts';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import { drainRoutes } from '../drain/drain-routes.ts';
 import type { HostDrain } from '../drain/host-drain.ts';
+import type { MemberDrains } from '../drain/member-drains.ts';
 import type { CaFile } from '../health/ca-file.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { Pool } from '../pool/pool.ts';
@@ -47,6 +48,7 @@ export interface ControlSources {
   readonly advertiser: UpstreamAdvertiser;
   readonly rebalancer: Rebalancer;
   readonly drain: HostDrain;
+  readonly memberDrains: MemberDrains;
   readonly ca: CaFile;
   readonly now: () => number;
   readonly startedAt: number;
@@ -65,7 +67,7 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
     get('/api/v1/neighbors/:name', ({ params }) => oneNeighbor(sources, params['name'] ?? '')),
     get('/api/v1/routes', () => routerRoutes(sources)),
     get('/api/v1/fib', () => sources.dataPlane.status({ shares: true })),
-    ...drainRoutes(sources.drain),
+    ...drainRoutes(sources.drain, sources.memberDrains),
     ...rebalanceRoutes(sources.rebalancer, sources.pools),
   ];
 }
@@ -93,6 +95,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
         members: pool.members(),
         forwarding: dataPlane.forwarding(pool.vip),
         hasUpstreams,
+        drained: new Set(sources.memberDrains.all().map(({ member }) => member)),
         problems: forwardingProblems(fib.vips.find(({ vip }) => vip === pool.vip)),
         bfdOf: (nextHop) => bfdStateOf(sources, nextHop),
         now: now(),

@@ -33,6 +33,7 @@ function facts(changed: Partial<VipFacts> = {}): VipFacts {
     members: [active, out],
     forwarding: ['10.0.0.11'],
     hasUpstreams: true,
+    drained: new Set(['10.0.0.12']),
     problems: new Map(),
     bfdOf: (nextHop) => (nextHop === '10.0.0.11' ? 'Up' : 'Down'),
     now: 13_300,
@@ -62,6 +63,7 @@ describe('the status of a VIP', () => {
       'reason',
       'recentExits',
       'heldBackForMs',
+      'drainedHere',
     ]);
     expect(first).toMatchObject({ state: 'active', bfd: 'Up', reason: '' });
     expect(sinceMs).toBe(12_300);

@@ -13,6 +13,8 @@ interface MemberStatus extends Omit<MemberView, 'since' | 'reasonSince' | 'exits
   readonly recentExits: number;
   /** For how many milliseconds more it is held back for that, if it stays good; `null` while it is not. */
   readonly heldBackForMs: number | null;
+  /** The operator drains it on this load balancer. */
+  readonly drainedHere: boolean;
 }
 
 /** A VIP in `/api/v1/status`. */
@@ -56,6 +58,8 @@ export interface VipFacts {
   readonly members: readonly MemberView[];
   readonly forwarding: readonly string[];
   readonly hasUpstreams: boolean;
+  /** Next hops of the members that the operator drains here. */
+  readonly drained: ReadonlySet<string>;
   /** Why a member that is in the pool is not forwarded to, by next hop. */
   readonly problems: ReadonlyMap<string, string>;
   /** Of the member's host. */
@@ -86,6 +90,7 @@ export function vipStatus(facts: VipFacts): VipStatus {
       sinceMs: Math.round(now - view.since),
       recentExits: view.exits,
       heldBackForMs: view.heldUntil === undefined ? null : Math.max(0, Math.round(view.heldUntil - now)),
+      drainedHere: facts.drained.has(view.nextHop),
     })),
   };
 }

@@ -33,6 +33,7 @@ describe('what people read', () => {
                 sinceMs: 12_300,
                 recentExits: 0,
                 heldBackForMs: null,
+                drainedHere: false,
               },
             ],
           },

@@ -16,6 +16,7 @@ const member = {
   sinceMs: 1,
   recentExits: 0,
   heldBackForMs: null,
+  drainedHere: false,
 } as const;
 const status: RouterStatus = {
   routerId: '10.0.0.10',

@@ -1,20 +1,39 @@
 import { ControlError, type ControlRoute } from '@bgp-lb/daemon';
 import { z } from 'zod';
 import type { HostDrain } from './host-drain.ts';
+import { LONGEST_DRAIN, type MemberDrains } from './member-drains.ts';
 
-const order = z.strictObject({ wait: z.int().min(0).max(3_600_000) });
+const order = z.strictObject({ wait: z.int().min(0).max(LONGEST_DRAIN) });
+const member = z.string().min(1).max(64);
+const memberOrder = z.strictObject({
+  member,
+  wait: z.int().min(0).max(LONGEST_DRAIN),
+  force: z.boolean().default(false),
+});
 
-/** What the commands `drain` and `undrain` ask. */
-export function drainRoutes(drain: HostDrain): ControlRoute[] {
+/** What the commands `drain` and `undrain` ask, of this load balancer and of members. */
+export function drainRoutes(drain: HostDrain, members: MemberDrains): ControlRoute[] {
   return [
+    { method: 'GET', path: '/api/v1/member-drains', handle: () => members.all() },
+    {
+      method: 'POST',
+      path: '/api/v1/member-drains',
+      handle: ({ body }) => members.drain(parsed(memberOrder, body)),
+    },
+    {
+      method: 'POST',
+      path: '/api/v1/member-undrain',
+      handle: ({ body }) => {
+        members.undrain(parsed(z.strictObject({ member }), body).member);
+        return members.all();
+      },
+    },
     { method: 'GET', path: '/api/v1/drain', handle: () => drain.status() },
     {
       method: 'POST',
       path: '/api/v1/drain',
       handle: ({ body }) => {
-        const parsed = order.safeParse(body);
-        if (!parsed.success) throw new ControlError(400, z.prettifyError(parsed.error));
-        drain.begin(parsed.data.wait);
+        drain.begin(parsed(order, body).wait);
         return drain.status();
       },
     },
@@ -27,4 +46,10 @@ export function drainRoutes(drain: HostDrain): ControlRoute[] {
       },
     },
   ];
+}
+
+function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
+  const result = schema.safeParse(body);
+  if (!result.success) throw new ControlError(400, z.prettifyError(result.error));
+  return result.data;
 }

@@ -15,6 +15,7 @@ const member = {
   sinceMs: 61_000,
   recentExits: 0,
   heldBackForMs: null,
+  drainedHere: false,
 } as const;
 const status: ExplainedStatus = {
   vips: [
@@ -110,6 +111,17 @@ describe('explain of the router', () => {
     ]);
     expect(failing({ ready: false, members: [] }, [neighbor('upstream', '10.0.1.1')])).toContain(
       'upstream 10.0.1.1: the VIP is not advertised',
+    );
+  });
+
+  it('names the command that takes a member back which the operator has drained here', () => {
+    const drained = { ...member, state: 'out', inPool: false, weight: 0, drainedHere: true } as const;
+    const [vip] = explain(
+      { ...status, vips: status.vips.map((one) => ({ ...one, members: [drained] })) },
+      [],
+    );
+    expect(vip?.reasons.find(({ what }) => what === 'member 10.0.0.11')?.next).toBe(
+      '`bgp-lb-router undrain 10.0.0.11`',
     );
   });
 

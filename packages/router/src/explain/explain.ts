@@ -135,7 +135,8 @@ function memberReason(member: VipStatus['members'][number]): Reason {
   const bfd = member.bfd === 'off' ? '' : `, BFD ${member.bfd}`;
   const facts = `${member.state}, weight ${member.weight}, session ${member.session}${bfd}, health ${member.health}`;
   const text = member.reason === '' ? facts : `${facts}: ${member.reason}`;
-  return reason(`member ${member.name}`, isGood, text, hints[member.state], member.sinceMs);
+  const next = member.drainedHere ? `\`bgp-lb-router undrain ${member.name}\`` : hints[member.state];
+  return reason(`member ${member.name}`, isGood, text, next, member.sinceMs);
 }
 
 /** Masters whose speaker is there and has not announced the VIP: a bootstrap that goes on, or one that failed. */

@@ -9,6 +9,7 @@ import {
 } from '@bgp-lb/protocol/node';
 import { describeBfdChange, type Verdict } from '../bfd/who-died.ts';
 import type { DrainPhase } from '../drain/host-drain.ts';
+import type { MemberDrainOrder } from '../drain/member-drains.ts';
 import { rejectionClass } from '../membership/import-policy.ts';
 import type { OnLinkChange } from '../on-link/on-link-responder.ts';
 import type { Transition } from '../pool/member-view.ts';
@@ -115,6 +116,20 @@ export class RouterObserver {
       withdrawn: 'has left: the VIPs are withdrawn, what still comes is forwarded',
     };
     this.#record('info', 'host-drain', { phase }, `this load balancer ${texts[phase]}`);
+  }
+
+  memberDrain(member: string, order: MemberDrainOrder | undefined): void {
+    const how = order?.force === true ? ', forced' : '';
+    const text =
+      order === undefined
+        ? 'is drained here no more'
+        : `is drained here: live connections have ${order.wait / 1000} s${how}`;
+    this.#record(
+      'info',
+      'member-drain',
+      { ...order, member, drained: order !== undefined },
+      `${member} ${text}`,
+    );
   }
 
   reloadRefused(error: string): void {

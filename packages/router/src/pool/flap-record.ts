@@ -14,7 +14,7 @@ export interface FlapSettings {
  * section 8.1.1) does for sessions. Pure.
  */
 export class FlapRecord {
-  readonly #settings: FlapSettings;
+  readonly #read: () => FlapSettings;
   #exits = 0;
   /** Since when exits are being forgotten (monotonic ms). */
   #calmSince = 0;
@@ -23,8 +23,13 @@ export class FlapRecord {
   /** What lowers it further is the same exit, until it has been raised. */
   #hasLeft = false;
 
-  constructor(settings: FlapSettings) {
-    this.#settings = settings;
+  /** @param settings as they are at the moment */
+  constructor(settings: () => FlapSettings) {
+    this.#read = settings;
+  }
+
+  get #settings(): FlapSettings {
+    return this.#read();
   }
 
   /** Exits that are not forgotten. */

@@ -15,7 +15,7 @@ const severity = ['soft', 'unreachable', 'refused'] as const;
  * worse by itself but never milder: what was refused comes back only by passing.
  */
 export class HealthRecord {
-  #thresholds: HealthThresholds;
+  readonly #read: () => HealthThresholds;
   #failure: Failure | undefined;
   #recent: ('good' | Failure)[] = [];
   #hasPassed = false;
@@ -25,8 +25,13 @@ export class HealthRecord {
   #failingSince = 0;
   #detail = 'not probed yet';
 
-  constructor(thresholds: HealthThresholds) {
-    this.#thresholds = thresholds;
+  /** @param thresholds as they are at the moment */
+  constructor(thresholds: () => HealthThresholds) {
+    this.#read = thresholds;
+  }
+
+  get #thresholds(): HealthThresholds {
+    return this.#read();
   }
 
   /** True once `rise` good probes in a row were seen since the last `reset`. */

@@ -95,7 +95,7 @@ export class Member {
   /** Until then it asked for less (monotonic ms). */
   #lowUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(nextHop: string, name: string, settings: HealthThresholds & FlapSettings, now: number) {
+  constructor(nextHop: string, name: string, settings: () => HealthThresholds & FlapSettings, now: number) {
     this.nextHop = nextHop;
     this.name = name;
     this.health = new HealthRecord(settings);

@@ -5,6 +5,7 @@ import type { ProbeTarget } from '../health/health-checker.ts';
 import { verdictOf } from '../health/verdict.ts';
 import type { MembershipEvent } from '../membership/membership-source.ts';
 import type { Transition, WeightedNextHop } from './member-view.ts';
+import type { OperatorDrain } from './operator-drain.ts';
 import type { Pool } from './pool.ts';
 import type { PoolEvent } from './pool-event.ts';
 
@@ -65,6 +66,11 @@ export class PoolController {
     this.#handleAll(nextHop.includes(':'), { type: 'barrier', nextHop, barrier: 'link', reason });
   }
 
+  /** The operator drains a member, or does no more. */
+  drain(nextHop: string, drain: OperatorDrain | undefined): void {
+    this.#handleAll(nextHop.includes(':'), { type: 'operator', nextHop, drain });
+  }
+
   #handleAll(isIpv6: boolean, event: PoolEvent): void {
     for (const vip of this.#options.pools.keys()) {
       if (vip.includes(':') === isIpv6) {
@@ -76,6 +82,13 @@ export class PoolController {
   probed(vip: string, nextHop: string, result: ProbeResult): void {
     const verdict = verdictOf(result);
     this.#handle(vip, { type: 'probed', nextHop, verdict, detail: result.detail });
+  }
+
+  /** The pools go by other settings: what follows from them is done at once. */
+  reconsider(): void {
+    for (const vip of this.#options.pools.keys()) {
+      this.#handle(vip, { type: 'tick' });
+    }
   }
 
   /** No timer fires any more. */

@@ -1,4 +1,5 @@
 import type { Intent, Verdict, WeightedNextHop } from './member-view.ts';
+import type { OperatorDrain } from './operator-drain.ts';
 
 /** A member whose host is dead, and by what that was seen: `BFD down`. */
 export interface LostMember {
@@ -51,6 +52,8 @@ export type PoolEvent =
   | { readonly type: 'complete'; readonly nextHop: string }
   /** The data plane was found forwarding to these members, from before this process began. */
   | { readonly type: 'adopted'; readonly members: readonly WeightedNextHop[] }
+  /** The operator drains a member on this load balancer, one that is not known yet among them, or does no more. */
+  | { readonly type: 'operator'; readonly nextHop: string; readonly drain: OperatorDrain | undefined }
   /** A health probe through the member ended. */
   | { readonly type: 'probed'; readonly nextHop: string; readonly verdict: Verdict; readonly detail: string }
   /** Time has passed: `Pool.wakeAt` was reached. */

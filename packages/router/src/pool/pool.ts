@@ -1,9 +1,11 @@
 import { ClusterIdentity, type Identified, type Identities, identityText, isOf } from './cluster-identity.ts';
 import type { FlapSettings } from './flap-record.ts';
 import { heldBack } from './held-back.ts';
-import { type Eviction, type Judgement, Member } from './member.ts';
+import { type Eviction, Member } from './member.ts';
 import type { MemberView, Transition, WeightedNextHop } from './member-view.ts';
+import { applyDrains, type OperatorDrain } from './operator-drain.ts';
 import type { PoolEvent } from './pool-event.ts';
+import { holdBack, settle } from './settle.ts';
 
 /** The rules' numbers. All times in milliseconds. */
 export interface PoolSettings extends FlapSettings {
@@ -44,6 +46,8 @@ export class Pool {
   #settings: PoolSettings;
   #members = new Map<string, Member>();
   #cluster: ClusterIdentity;
+  /** Members that the operator drains, by next hop; also those that are not there. */
+  #drains = new Map<string, OperatorDrain>();
   /** Since when an empty pool has had a good member waiting. */
   #holdUntil: number | undefined;
   #wakeAt: number | undefined;
@@ -79,11 +83,25 @@ export class Pool {
     return this.#sorted().map((member) => member.view());
   }
 
+  /** True when this member is in use and no other one is active that stays: without it nobody would be left to serve. */
+  needs(nextHop: string): boolean {
+    const isInUse = this.nextHops().some((one) => one.nextHop === nextHop);
+    const others = this.#sorted().filter(
+      (one) => one.nextHop !== nextHop && !this.#drains.has(one.nextHop) && one.judgement.state === 'active',
+    );
+    return isInUse && others.length === 0 && !this.#drains.has(nextHop);
+  }
+
   /** Next hops that are to be probed, with what a quick second opinion is wanted for. */
   probes(): { readonly nextHop: string; readonly urgency: ProbeUrgency }[] {
     return this.#sorted()
       .filter((member) => member.wantsProbes)
       .map((member) => ({ nextHop: member.nextHop, urgency: urgencyOf(member) }));
+  }
+
+  /** Goes by other numbers from the next event on; `identities` are those of the beginning. */
+  setSettings(settings: PoolSettings): void {
+    this.#settings = settings;
   }
 
   /** Takes one event in and returns what it changed. */
@@ -123,6 +141,10 @@ export class Pool {
         for (const { nextHop, weight } of event.members) {
           this.#member(nextHop, nextHop, now).adopt(weight, now + this.#settings.staleTime);
         }
+        return;
+      case 'operator':
+        if (event.drain === undefined) this.#drains.delete(event.nextHop);
+        else this.#drains.set(event.nextHop, event.drain);
         return;
       case 'probed':
         this.#members.get(event.nextHop)?.probed(event.verdict, event.detail, now);
@@ -192,10 +214,11 @@ export class Pool {
       this.#enoughGoodSince = now;
     }
     const wasEmpty = members.every((member) => member.judgement.weight === 0);
-    const judged = members.map((member) => ({
+    const ruled = members.map((member) => ({
       member,
       next: member.judge(isOverruled, this.#eviction, now),
     }));
+    const judged = applyDrains(ruled, this.#drains, now);
     // Where too few are good, or nobody is there, everyone is welcome.
     const leastShare = wasEmpty || isOverruled ? undefined : this.#settings.panicThreshold;
     const isBack = heldBack(judged, leastShare, now);
@@ -210,7 +233,7 @@ export class Pool {
       const held = { state: 'out', weight: 0, reason: 'good; waiting for the others (initialHold)' } as const;
       const transition = isBack.has(member)
         ? holdBack(member, now)
-        : settle(member, isHeld && next.weight > 0 ? held : next, now);
+        : settle(member, isHeld && next.weight > 0 ? held : next, this.#drains.has(member.nextHop), now);
       if (transition !== undefined) {
         transitions.push(transition);
       }
@@ -238,7 +261,7 @@ export class Pool {
 
   /** Too few of the members with a session are good: better all of them than a last one that collapses. */
   #isPanic(members: readonly Member[]): boolean {
-    const candidates = members.filter((member) => member.isCandidate);
+    const candidates = members.filter((member) => member.isCandidate && !this.#drains.has(member.nextHop));
     const good = candidates.filter(({ health }) => health.hasPassed && health.failure === undefined);
     return good.length < candidates.length * this.#settings.panicThreshold;
   }
@@ -280,7 +303,7 @@ export class Pool {
   #nextDeadline(members: readonly Member[], now: number): number | undefined {
     const deadlines = members
       .flatMap((member) => member.deadlines(this.#eviction))
-      .concat(this.#holdUntil ?? [])
+      .concat(this.#holdUntil ?? [], ...[...this.#drains.values()].map(({ until }) => until))
       .filter((deadline) => deadline > now);
     return deadlines.length === 0 ? undefined : Math.min(...deadlines);
   }
@@ -300,7 +323,7 @@ export class Pool {
   #member(nextHop: string, name: string, now: number): Member {
     let member = this.#members.get(nextHop);
     if (member === undefined) {
-      member = new Member(nextHop, name, this.#settings, now);
+      member = new Member(nextHop, name, () => this.#settings, now);
       this.#members.set(nextHop, member);
     }
     member.name = name;
@@ -323,51 +346,4 @@ function urgencyOf({ kept, isUnclaimed, health }: Member): ProbeUrgency {
     return 'doubted';
   }
   return isUnclaimed ? 'unclaimed' : health.isRising ? 'rising' : 'normal';
-}
-
-/** It keeps what it has, which is less than it would get. */
-function holdBack(member: Member, now: number): Transition | undefined {
-  const { flaps } = member;
-  const times = `it left the pool, or lost its share, ${flaps.exits} times of late`;
-  const reason = `good again, held back until it has been so for ${flaps.hold / 1000} s: ${times}`;
-  const { weight } = member.judgement;
-  const state = weight === 0 ? 'out' : 'last-resort';
-  if (state !== member.judgement.state) {
-    member.since = now;
-  }
-  member.judgement = { state, weight, reason };
-  if (member.isHeldBack) {
-    return undefined;
-  }
-  member.isHeldBack = true;
-  const { name, nextHop } = member;
-  return { member: name, nextHop, from: state, to: state, weight, reason, heldFor: flaps.hold };
-}
-
-function settle(member: Member, next: Judgement, now: number): Transition | undefined {
-  const before = member.judgement;
-  member.judgement = next;
-  member.isHeldBack = false;
-  if (next.weight > before.weight) {
-    member.flaps.raised();
-  } else if (next.weight < before.weight && before.state !== 'draining' && next.state !== 'draining') {
-    member.flaps.left(now);
-  }
-  if (before.state === next.state && before.weight === next.weight) {
-    return undefined;
-  }
-  if (before.state !== next.state) {
-    member.since = now;
-  }
-  if (before.weight > 0 && next.weight === 0) {
-    member.leftAt = now;
-  }
-  return {
-    member: member.name,
-    nextHop: member.nextHop,
-    from: before.state,
-    to: next.state,
-    weight: next.weight,
-    reason: next.reason,
-  };
 }

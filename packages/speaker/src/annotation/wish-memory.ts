@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '@bgp-lb/daemon';
 import * as z from 'zod';
-import { replaceFile } from '../replace-file.ts';
 import type { DrainWish } from './drain-wish.ts';
 
 const memory = z.strictObject({

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '../replace-file.ts';
+import { replaceFile } from '@bgp-lb/daemon';
 import { type BootstrapState, bootstrapStateFile, noBootstrap } from './bootstrap-state.ts';
 
 /** What state.json held. */

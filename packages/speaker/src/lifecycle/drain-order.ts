@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { replaceFile } from '@bgp-lb/daemon';
 import * as z from 'zod';
-import { replaceFile } from '../replace-file.ts';
 
 /** What `drain` asks for: the body of `POST /api/v1/drain`. */
 export interface DrainOrderRequest {

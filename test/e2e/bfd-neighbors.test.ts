@@ -139,6 +139,27 @@ describe('BFD over IPv6 between router and speaker', () => {
   });
 });
 
+describe('another timing of BFD, by a reload', () => {
+  it('is agreed on with the sessions that are Up, and ends none', async () => {
+    await isUp('next-hop');
+    const slower = { ...bfd, receiveInterval: '500ms' };
+    const before = await lastEvent(lab);
+    lab.lb.writeConfig({
+      neighbors: neighbors.map((each) => (each['name'] === 'next-hop' ? { ...each, bfd: slower } : each)),
+    });
+    const reload = async (): Promise<unknown> =>
+      JSON.parse((await lab.lb.router.query(['reload', '-o', 'json'])).stdout);
+    expect(await reload()).toMatchObject({ changed: [], updated: ['next-hop'] });
+    const timing = async (): Promise<unknown> => (await neighborView('next-hop'))?.bfd;
+    await expect.poll(timing, eventually).toMatchObject({ state: 'Up', detectionTime: 1500 });
+    lab.lb.writeConfig({ neighbors: [...neighbors] });
+    expect(await reload()).toMatchObject({ updated: ['next-hop'] });
+    await expect.poll(timing, eventually).toMatchObject({ state: 'Up', detectionTime: 3 * interval });
+    const events = await eventsSince(lab, before);
+    expect(events.filter(({ type, peer }) => type !== 'reloaded' && peer === 'fd00:10::11')).toEqual([]);
+  });
+});
+
 describe('a master that must have BFD (strict)', () => {
   it('is out while its speaker has none, and in when it has', async () => {
     const strict = lab.master(2);

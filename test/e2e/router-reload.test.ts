@@ -137,11 +137,31 @@ describe('a running router: reload and drain', () => {
       const { code, stdout } = await reload();
       expect({ code, changes: JSON.parse(stdout) }).toEqual({
         code: 0,
-        changes: { added: [], removed: [], changed: [], updated: [] },
+        changes: { added: [], removed: [], changed: [], updated: [], settings: [] },
       });
     });
     expect(said).toEqual(['KEEPALIVE']);
     expect(await history()).toEqual(before);
+  });
+
+  it('probes members in another way, without a message to anybody', async () => {
+    await settledHistory();
+    const health = async (): Promise<readonly string[]> =>
+      (await lab.lb.router.status()).vips.flatMap(({ members }) => members.map((member) => member.health));
+    const said = await onTheWire(masters(), async () => {
+      lab.lb.writeConfig({ healthCheck: { path: '/slow?ms=3000', fall: 1 } });
+      expect(JSON.parse((await reload()).stdout)).toMatchObject({
+        changed: [],
+        settings: ['healthCheck.path', 'healthCheck.fall'],
+      });
+      await expect.poll(health, eventually).toEqual(['failing', 'failing']);
+      // All of them fail: they are used on.
+      expect(await lab.lb.pool()).toEqual(addresses(lab.masters));
+      lab.lb.writeConfig();
+      expect((await reload()).code).toBe(0);
+      await expect.poll(health, eventually).toEqual(['passing', 'passing']);
+    });
+    expect(said).toEqual(['KEEPALIVE']);
   });
 
   it('tells an upstream of another MED in its session, and nobody else', async () => {

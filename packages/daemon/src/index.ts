@@ -69,7 +69,7 @@ export { createLogger, LOG_LEVELS, type Logger, type LogLevel } from './process/
 export { createMetrics, type Metrics } from './process/metrics.ts';
 export { replaceFile } from './process/replace-file.ts';
 export { type RunDaemonOptions, type RunningDaemon, runDaemon } from './process/run-daemon.ts';
-export { checkReload, ReloadError, type ReloadRule } from './reload/check-reload.ts';
+export { changedKeys, checkReload, ReloadError, type ReloadRule } from './reload/check-reload.ts';
 export {
   CertificateError,
   parseCertificates,

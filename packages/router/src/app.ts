@@ -132,7 +132,7 @@ class Router {
       tell: (line) => options.notify?.(line),
     });
     this.#health = vipHealthChecker({
-      config,
+      config: () => this.#reload.config,
       dataPlane: this.#dataPlane,
       ca: this.#ca,
       clock: this.#clock,
@@ -204,7 +204,15 @@ class Router {
       observer: this.#observer,
     });
     this.#bfd = bfd;
-    this.#reload.begin({ bgp, bfd, advertiser });
+    this.#reload.begin({
+      bgp,
+      bfd,
+      advertiser,
+      pools: this.#pools,
+      controller: this.#controller,
+      health: this.#health,
+      ca: this.#ca,
+    });
     this.#control = await startControl({
       sources: this.#controlSources({ routerId, bgp, bfd, advertiser }),
       routes: [this.#reload.route()],

@@ -7,7 +7,7 @@ export class ReloadError extends Error {
 
 /** What a reload takes, and whom it is told about. */
 export interface ReloadRule {
-  /** Keys at the top of the configuration that a reload takes. */
+  /** What a reload takes: keys at the top of the configuration (`neighbors`), or of one of its sections (`pool.evictAfter`). */
   readonly takes: readonly string[];
   /** What a start costs, for the message: `a start of the speaker takes (with stopMode keep, no connection breaks)`. */
   readonly otherwise: string;
@@ -18,19 +18,23 @@ export interface ReloadRule {
  * @throws ReloadError that names every key that differs
  */
 export function checkReload(current: object, next: object, { takes, otherwise }: ReloadRule): void {
-  const keys = differences(current, next, new Set(takes));
+  const taken = new Set(takes);
+  const keys = changedKeys(current, next).filter(
+    (key) => !taken.has(key) && !taken.has(key.split('.')[0] ?? key),
+  );
   if (keys.length === 0) return;
+  const list = `${takes.slice(0, -1).join(', ')} and ${takes.at(-1)}`;
   throw new ReloadError(
-    `nothing was reloaded, since ${keys.join(', ')} changed, which only ${otherwise}; a reload takes ${takes.join(' and ')}`,
+    `nothing was reloaded, since ${keys.join(', ')} changed, which only ${otherwise}; a reload takes ${list}`,
   );
 }
 
-/** Paths of the keys that differ, one level into sections. */
-function differences(current: object, next: object, taken: ReadonlySet<string>): readonly string[] {
+/** Paths of the keys that differ, one level into sections: `asn`, `pool.staleTime`. */
+export function changedKeys(current: object, next: object): readonly string[] {
   const [before, after] = [entries(current), entries(next)];
   const names = new Set([...before.keys(), ...after.keys()]);
   return [...names]
-    .filter((name) => !taken.has(name) && !isDeepStrictEqual(before.get(name), after.get(name)))
+    .filter((name) => !isDeepStrictEqual(before.get(name), after.get(name)))
     .flatMap((name) => {
       const [old, now] = [before.get(name), after.get(name)];
       if (!isSection(old) || !isSection(now)) return [name];

@@ -2,6 +2,7 @@ import type { BfdSessionOptions, BfdStateChange, BfdThreadHandlers } from '@bgp-
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { NeighborConfig } from '../config/router-config.ts';
 import { routerSchema } from '../config/schema.ts';
+import { planNeighbors } from '../reload/neighbor-changes.ts';
 import { NeighborBfd } from './neighbor-bfd.ts';
 
 const neighbors = routerSchema.parse({
@@ -73,7 +74,7 @@ beforeEach(() => {
         scheduling: undefined,
         add: (session) => sessions.push(session),
         remove: (id) => log.push(`remove ${id}`),
-        change: () => undefined,
+        change: (id, timing) => log.push(`change ${id} ${Object.values(timing).join('/')}`),
         setAdminDown: () => undefined,
         status: () => Promise.reject(new Error('dead')),
         stop: async () => {
@@ -271,5 +272,32 @@ describe('a neighbour that must have BFD', () => {
       'required 10.3.0.1 down',
       'required 10.3.0.1 down',
     ]);
+  });
+});
+
+describe('a reload', () => {
+  it('gives sessions another timing without an end, and new ones too', () => {
+    bfd.start();
+    bfd.sessionEstablished('10.0.0.11', masters, undefined);
+    bfd.sessionEstablished('10.1.0.11', silent, undefined);
+    log = [];
+    const faster = { transmitInterval: 50, receiveInterval: 60, detectMultiplier: 5 };
+    const retimed = (from: NeighborConfig): NeighborConfig => ({
+      ...from,
+      bfd: from.bfd !== false && { ...from.bfd, ...faster },
+    });
+    const after = neighbors.map((each) => (each === masters || each === far ? retimed(each) : each));
+    bfd.setNeighbors(planNeighbors(neighbors, after));
+    expect(log).toEqual(['change 10.0.0.11 50/60/5', 'change 10.2.0.11 50/60/5']);
+    bfd.sessionEstablished('10.0.0.12', after[0] as NeighborConfig, undefined);
+    expect(sessions.at(-1)).toMatchObject({ id: '10.0.0.12', ...faster });
+    // What else changes of a neighbour is none of its business.
+    bfd.setNeighbors(
+      planNeighbors(
+        after,
+        after.map((each) => ({ ...each, med: 7 }) as NeighborConfig),
+      ),
+    );
+    expect(log).toHaveLength(2);
   });
 });

@@ -5,6 +5,7 @@ import type {
   BfdStatus,
   BfdThread,
   BfdThreadHandlers,
+  BfdTiming,
 } from '@bgp-lb/protocol/node';
 import type { NeighborConfig } from '../config/router-config.ts';
 import type { NeighborPlan } from '../reload/neighbor-changes.ts';
@@ -89,8 +90,14 @@ export class NeighborBfd {
     this.#startWith(this.#options.neighbors);
   }
 
-  /** Ends the sessions with neighbours that are none any more, and begins with those that are new. */
-  setNeighbors({ removed, changed, added }: NeighborPlan): void {
+  /**
+   * Ends the sessions with neighbours that are none any more, begins with those that are new, and gives those that stay another
+   * timing where it differs: a session that is Up stays so (RFC 5880 section 6.8.3).
+   */
+  setNeighbors({ removed, changed, added, updated }: NeighborPlan): void {
+    for (const neighbor of updated) {
+      this.#retime(neighbor);
+    }
     const gone = new Set([...removed, ...changed.map(({ from }) => from)].map(({ name }) => name));
     for (const [address, neighbor] of this.#sessions) {
       const { name } = neighbor;
@@ -101,6 +108,17 @@ export class NeighborBfd {
       }
     }
     this.#startWith([...added, ...changed.map(({ to }) => to)]);
+  }
+
+  #retime(neighbor: NeighborConfig): void {
+    const { name, bfd } = neighbor;
+    const own = [...this.#sessions].filter(([, before]) => before.name === name);
+    for (const [address, before] of bfd === false ? [] : own) {
+      this.#sessions.set(address, neighbor);
+      const { transmitInterval, receiveInterval, detectMultiplier } = bfd as BfdTiming;
+      const timing = { transmitInterval, receiveInterval, detectMultiplier };
+      if (!hasTiming(before, timing)) this.#thread.change(address, timing);
+    }
   }
 
   #startWith(neighbors: readonly NeighborConfig[]): void {
@@ -301,4 +319,13 @@ export class NeighborBfd {
 
 function isStrict({ bfd }: NeighborConfig): boolean {
   return bfd !== false && bfd.strict;
+}
+
+function hasTiming({ bfd }: NeighborConfig, timing: BfdTiming): boolean {
+  return (
+    bfd !== false &&
+    bfd.transmitInterval === timing.transmitInterval &&
+    bfd.receiveInterval === timing.receiveInterval &&
+    bfd.detectMultiplier === timing.detectMultiplier
+  );
 }

@@ -35,6 +35,21 @@ describe('the CA file', () => {
     });
   });
 
+  it('is another one after a reload: what the one before said is forgotten', () => {
+    writeFileSync(path, pem('one'));
+    expect(file.text).toBe(pem('one'));
+    file.use(path);
+    expect(file.text).toBe(pem('one'));
+    const other = join(folder, 'other.crt');
+    file.use(other);
+    expect(file.state).toEqual({
+      verified: false,
+      detail: `certificates are not verified: ${other} does not exist yet`,
+    });
+    writeFileSync(other, pem('two'));
+    expect(later().text).toBe(pem('two'));
+  });
+
   it('is read when it appears', () => {
     expect(file.text).toBeUndefined();
     writeFileSync(path, pem('one'));

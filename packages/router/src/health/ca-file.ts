@@ -17,6 +17,15 @@ export class CaFile {
     this.#now = now;
   }
 
+  /** Another file from now on; what was read of the one before is forgotten. */
+  use(path: string): void {
+    if (path === this.#path) return;
+    this.#path = path;
+    this.#lastLook = Number.NEGATIVE_INFINITY;
+    this.#identity = '';
+    this.#text = undefined;
+  }
+
   /** The bundle (PEM); `undefined` while there is none. A file that becomes unreadable leaves what was read before. */
   get text(): string | undefined {
     this.#look();

@@ -41,13 +41,15 @@ let clock: ManualClock;
 let probes: Map<string, FakeProbe>;
 let results: string[];
 let checker: HealthChecker;
+let interval: number;
 
 beforeEach(() => {
   clock = new ManualClock();
   probes = new Map();
   results = [];
+  interval = 1000;
   checker = new HealthChecker({
-    interval: 1000,
+    interval: () => interval,
     clock,
     probe: (vip, nextHop, isDoubted) => {
       const probe = new FakeProbe(isDoubted);
@@ -67,6 +69,26 @@ function probe(nextHop: string): FakeProbe {
 }
 
 describe('the health checker', () => {
+  it('probes in another way after a restart: what runs counts no more, and the new pace holds', async () => {
+    checker.setTargets('vip', [{ nextHop: 'a', urgency: 'normal' }]);
+    const old = probe('a');
+    interval = 5000;
+    checker.restart();
+    expect(old.isClosed).toBe(true);
+    await old.answer();
+    expect(results).toEqual([]);
+    checker.setTargets('vip', [{ nextHop: 'a', urgency: 'normal' }]);
+    expect(probe('a')).not.toBe(old);
+    const fresh = probe('a');
+    expect(fresh.started).toBe(1);
+    await fresh.answer();
+    clock.advance(4999);
+    expect(fresh.started).toBe(1);
+    clock.advance(1);
+    expect(fresh.started).toBe(2);
+    expect(results).toEqual(['vip a ok']);
+  });
+
   it('probes a new member at once, and then an interval after the start of the last probe', async () => {
     checker.setTargets('vip', [{ nextHop: 'a', urgency: 'normal' }]);
     expect(probe('a').started).toBe(1);

@@ -20,8 +20,8 @@ export interface MemberProbe {
 }
 
 export interface HealthCheckerOptions {
-  /** Milliseconds between two probes of a member. */
-  readonly interval: number;
+  /** Milliseconds between two probes of a member, as it is at the moment. */
+  readonly interval: () => number;
   readonly clock: Clock;
   /** Makes the probe of a VIP through a member; `isDoubted`: its connection must be there within `DOUBTED_CONNECT`. */
   readonly probe: (vip: string, nextHop: string, isDoubted: boolean) => MemberProbe;
@@ -103,8 +103,13 @@ export class HealthChecker {
     for (const { nextHop, urgency } of targets) {
       const check = checks.get(nextHop) ?? this.#newCheck(vip, nextHop);
       checks.set(nextHop, check);
-      check.setPace(urgency === 'normal' ? this.#options.interval : this.#fast(), urgency === 'doubted');
+      check.setPace(urgency === 'normal' ? this.#options.interval() : this.#fast(), urgency === 'doubted');
     }
+  }
+
+  /** Probes are made in another way from now on: those that run count no more, and `setTargets` is to be called for all VIPs. */
+  restart(): void {
+    this.close();
   }
 
   close(): void {
@@ -114,7 +119,7 @@ export class HealthChecker {
   }
 
   #fast(): number {
-    return Math.min(FAST_INTERVAL, this.#options.interval);
+    return Math.min(FAST_INTERVAL, this.#options.interval());
   }
 
   #newCheck(vip: string, nextHop: string): MemberCheck {

@@ -6,7 +6,8 @@ import type { CaFile } from './ca-file.ts';
 import { DOUBTED_CONNECT, HealthChecker, type HealthCheckerOptions, probeThrough } from './health-checker.ts';
 
 export interface VipHealthCheckerOptions {
-  readonly config: RouterConfig;
+  /** As it was last taken. */
+  readonly config: () => RouterConfig;
   readonly dataPlane: Pick<DataPlane, 'socketThrough'>;
   readonly ca: CaFile;
   readonly clock: Clock;
@@ -16,20 +17,22 @@ export interface VipHealthCheckerOptions {
 /** Probes of the configured VIPs, each through a member as the data plane leads to it. */
 export function vipHealthChecker(options: VipHealthCheckerOptions): HealthChecker {
   const { config, dataPlane, ca, clock, onResult } = options;
-  const { path, serverName, timeout, interval } = config.healthCheck;
   return new HealthChecker({
-    interval,
+    interval: () => config().healthCheck.interval,
     clock,
-    probe: (vip, nextHop, isDoubted) =>
-      probeThrough({
-        ...endpointOf(config, vip),
+    probe: (vip, nextHop, isDoubted) => {
+      const { path, serverName, timeout } = config().healthCheck;
+      const endpoint = endpointOf(config(), vip);
+      return probeThrough({
+        ...endpoint,
         serverName,
         path,
         timeoutMs: timeout,
         connectTimeoutMs: isDoubted ? DOUBTED_CONNECT : undefined,
         ca: () => ca.text,
-        open: () => dataPlane.socketThrough(nextHop, endpointOf(config, vip).address),
-      }),
+        open: () => dataPlane.socketThrough(nextHop, endpoint.address),
+      });
+    },
     onResult,
   });
 }

@@ -14,7 +14,7 @@ import { rejectionClass } from '../membership/import-policy.ts';
 import type { OnLinkChange } from '../on-link/on-link-responder.ts';
 import type { Transition } from '../pool/member-view.ts';
 import type { Rebalance } from '../rebalance/rebalancer.ts';
-import type { NeighborChanges } from '../reload/neighbor-changes.ts';
+import type { ReloadChanges } from '../reload/neighbor-changes.ts';
 import type { RouterMetrics } from './router-metrics.ts';
 
 /** Events of one kind that a neighbour can cause within a minute; the others are only counted. */
@@ -98,14 +98,14 @@ export class RouterObserver {
     );
   }
 
-  reloaded(changes: NeighborChanges): void {
+  reloaded(changes: ReloadChanges): void {
     this.#metrics.reloads.inc({ result: 'taken' });
     this.#metrics.lastReload.successful.set(1);
     this.#metrics.lastReload.successTimestamp.setToCurrentTime();
     const parts = Object.entries(changes).flatMap(([what, names]: [string, readonly string[]]) =>
       names.length === 0 ? [] : [`${what} ${names.join(', ')}`],
     );
-    const text = parts.length === 0 ? 'no neighbor has changed' : parts.join('; ');
+    const text = parts.length === 0 ? 'nothing has changed' : parts.join('; ');
     this.#record('info', 'reloaded', { ...changes }, `configuration reloaded: ${text}`);
   }
 

@@ -45,11 +45,29 @@ describe('a reload of the neighbors', () => {
     expect(plan([masters, { ...tor, ...changes }])).toEqual([[], [], [], ['tor']]);
   });
 
-  it('refuses other BFD of a neighbor that stays, by name', () => {
-    const bfd = { transmitInterval: '50ms', receiveInterval: '50ms' };
-    expect(() => plan([{ ...masters, bfd }, tor])).toThrow('since neighbors.masters.bfd changed');
-    expect(plan([masters, { ...tor, address: '10.0.1.2', bfd }])).toEqual([[], [], ['tor'], []]);
+  it('takes another timing of BFD of a neighbor that stays, masters too', () => {
+    const bfd = { transmitInterval: '50ms', receiveInterval: '60ms', detectMultiplier: 4 };
+    expect(plan([{ ...masters, bfd }, tor])).toEqual([[], [], [], ['masters']]);
+    const strict = { ...tor, bfd: { strict: true } };
+    const { updated } = planNeighbors(
+      config([masters, strict]).neighbors,
+      config([masters, { ...tor, bfd: { ...bfd, strict: true } }]).neighbors,
+    );
+    expect(updated).toMatchObject([{ name: 'tor', bfd: { transmitInterval: 50 } }]);
   });
+
+  it.each([[false], [{ strict: true }], [{ multihop: true }]])(
+    'refuses BFD that becomes %j of a neighbor that stays, by name',
+    (bfd) => {
+      const before = { ...tor, bfd: {} };
+      const planned = (after: object): unknown =>
+        planNeighbors(config([masters, before]).neighbors, config([masters, after]).neighbors);
+      expect(() => planned({ ...before, bfd })).toThrow('since neighbors.tor.bfd, in more than');
+      expect(planned({ ...before, address: '10.0.1.2', bfd })).toMatchObject({
+        changed: [{ to: { name: 'tor' } }],
+      });
+    },
+  );
 
   it.each([
     ['hold time', { holdTime: '30s' }],
@@ -73,7 +91,12 @@ describe('a reload of the neighbors', () => {
     expect(() => checkReload(config(), next, routerReload)).toThrow(
       /since asn, pool\.staleTime changed, which only a start of the router takes \(forwarding goes on/,
     );
-    const log = config([masters], { log: { level: 'debug' } });
-    expect(() => checkReload(config(), log, routerReload)).not.toThrow();
+    expect(() => checkReload(config(), next, routerReload)).toThrow(/a reload takes neighbors, .* and log$/);
+    const taken = config([masters, tor], {
+      log: { level: 'debug' },
+      healthCheck: { interval: '5s', fall: 9 },
+      pool: { evictAfter: '1m', panicThreshold: '10%' },
+    });
+    expect(() => checkReload(config(), taken, routerReload)).not.toThrow();
   });
 });

@@ -4,11 +4,18 @@ import type { NeighborConfig } from '../config/router-config.ts';
 
 /** What the router takes by a reload. */
 export const routerReload: ReloadRule = {
-  takes: ['neighbors', 'log'],
+  takes: [
+    'neighbors',
+    'healthCheck',
+    ...['panicThreshold', 'evictAfter', 'initialHold', 'flapHold', 'flapHoldMax', 'flapDecay'].map(
+      (key) => `pool.${key}`,
+    ),
+    'log',
+  ],
   otherwise: 'a start of the router takes (forwarding goes on, no connection breaks)',
 };
 
-/** What a reload did to the neighbours, by name. */
+/** What a reload did: to the neighbours, by name. */
 export interface NeighborChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -16,6 +23,12 @@ export interface NeighborChanges {
   readonly changed: readonly string[];
   /** Their sessions go on; what they are told changed, or the key of the next connection. */
   readonly updated: readonly string[];
+}
+
+/** What a reload did. */
+export interface ReloadChanges extends NeighborChanges {
+  /** Keys that have another value now: `healthCheck.interval`. Neighbours are not among them. */
+  readonly settings: readonly string[];
 }
 
 /** The neighbours before and after, by what is to be done. */
@@ -32,8 +45,8 @@ const TOLD = ['nextHop', 'med', 'prepend', 'communities', 'localPref', 'degraded
 
 /**
  * Compares neighbours by their names. Pure.
- * @throws ReloadError for a neighbour that stays and whose BFD changes: its session of BFD knows no other neighbour then; and for
- *   masters whose sessions would be made anew: all of a range would leave the pool at once
+ * @throws ReloadError for a neighbour that stays and whose BFD changes in more than its timing: a session of BFD that ends looks
+ *   like a death to the other side; and for masters whose sessions would be made anew: all of a range would leave the pool at once
  */
 export function planNeighbors(
   before: readonly NeighborConfig[],
@@ -45,8 +58,10 @@ export function planNeighbors(
     const from = known.get(to.name);
     return from === undefined || isDeepStrictEqual(from, to) ? [] : [{ from, to }];
   });
-  const bfd = pairs.filter(({ from, to }) => isSamePlace(from, to) && !isDeepStrictEqual(from.bfd, to.bfd));
-  refuse(bfd.map(({ to }) => `neighbors.${to.name}.bfd`));
+  const bfd = pairs.filter(
+    ({ from, to }) => isSamePlace(from, to) && !isDeepStrictEqual(bfdKind(from), bfdKind(to)),
+  );
+  refuse(bfd.map(({ to }) => `neighbors.${to.name}.bfd, in more than intervals and detectMultiplier,`));
   const masters = pairs.filter(({ from, to }) => from.role === 'master' && !isSameSession(from, to));
   refuse(masters.map(({ to }) => `neighbors.${to.name}`));
   return {
@@ -77,7 +92,17 @@ function isSameSession(a: NeighborConfig, b: NeighborConfig): boolean {
   return isDeepStrictEqual(sessionOf(a), sessionOf(b));
 }
 
-function sessionOf({ passwordFile, ...rest }: NeighborConfig): object {
+function sessionOf(neighbor: NeighborConfig): object {
+  const { passwordFile, bfd: _, ...rest } = neighbor;
   const entries = Object.entries(rest).filter(([key]) => !TOLD.some((told) => told === key));
-  return { ...Object.fromEntries(entries), hasPassword: passwordFile !== undefined };
+  return {
+    ...Object.fromEntries(entries),
+    hasPassword: passwordFile !== undefined,
+    bfd: bfdKind(neighbor),
+  };
+}
+
+/** What a session of BFD is, besides its timing, which may change while it is Up (RFC 5880 section 6.8.3). */
+function bfdKind({ bfd }: NeighborConfig): object | false {
+  return bfd !== false && { strict: bfd.strict, multihop: bfd.multihop };
 }

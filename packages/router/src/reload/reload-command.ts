@@ -1,25 +1,26 @@
 import { type Command, controlRequest } from '@bgp-lb/daemon';
-import type { NeighborChanges } from './neighbor-changes.ts';
+import type { ReloadChanges } from './neighbor-changes.ts';
 
 /** `reload`: as SIGHUP, with an answer. */
 export const reloadCommand: Command = {
   syntax: 'reload',
   describe:
-    'Have the running router take the neighbors of its configuration anew, without touching the others',
+    'Have the running router take its configuration anew, without touching the sessions of neighbors that stay as they are',
   prints: true,
   asksDaemon: true,
   async run(context) {
     // The daemon is of the same release.
-    const changes = (await controlRequest(context.socket, 'POST', '/api/v1/reload')) as NeighborChanges;
-    context.print(changes, ({ added, removed, changed, updated }) => ({
-      columns: ['neighbor', 'change'],
+    const changes = (await controlRequest(context.socket, 'POST', '/api/v1/reload')) as ReloadChanges;
+    context.print(changes, ({ added, removed, changed, updated, settings }) => ({
+      columns: ['neighbor or key', 'change'],
       rows: [
         ...added.map((name) => [name, 'added']),
         ...removed.map((name) => [name, 'removed']),
         ...changed.map((name) => [name, 'session made anew']),
         ...updated.map((name) => [name, 'updated, its session goes on']),
+        ...settings.map((key) => [key, 'taken']),
       ],
-      empty: 'no neighbor has changed',
+      empty: 'nothing has changed',
     }));
     return 0;
   },

@@ -244,6 +244,20 @@ describe('a cluster with both families', { timeout: TIMEOUT }, () => {
     },
   );
 
+  it('loses a master whose IPv6 is broken in that pool alone', async () => {
+    const [first, second] = [lab.master(1), lab.master(2)];
+    const rules = `table ip6 cut {
+      chain in { type filter hook input priority -400; drop; }
+      chain out { type filter hook output priority -400; drop; }
+    }`;
+    await second.exec(['nft', '-f', '-'], { input: `${rules}\n` });
+    await lab.lb.waitForPool([first.addressOf(0, 'ipv6')], patience, 'ipv6');
+    expect(await lab.lb.pool()).toEqual(of('ipv4'));
+    expect(await lab.client.request({ host: vipOf('ipv6'), timeout })).toMatchObject({ master: first.name });
+    await second.exec(['nft', 'delete', 'table', 'ip6', 'cut']);
+    await waitForAllActive(lab, patience);
+  });
+
   it('loses a master that dies in both, and serves on in both', async () => {
     const [first, second] = [lab.master(1), lab.master(2)];
     await second.disconnect();

@@ -3,6 +3,7 @@
  */
 import { setPriority } from 'node:os';
 import { parseArgs } from 'node:util';
+import { type DaemonName, daemonNames } from './bgp/daemon.ts';
 import { describeDeath } from './death/describe-death.ts';
 import { measureDeath } from './death/measure-death.ts';
 import { describeIngest } from './ingest/describe-ingest.ts';
@@ -20,6 +21,7 @@ import { measureSpeaker } from './speaker/measure-speaker.ts';
 /** Other work on the machine shows less in the figures; what is started here has it too, all daemons alike. */
 const niceness = -10;
 const usage = `usage: npm run bench -- NAME [--json] [--rounds N] [--deaths N] [--bfd MS] [--prefixes N] [--sessions N]
+                                    [--daemons NAME,NAME]
 
   lb        the load balancer's job, beside FRR and BIRD
   death     how soon a dead master is out of the kernel; --deaths of each kind with each daemon (10);
@@ -30,6 +32,7 @@ const usage = `usage: npm run bench -- NAME [--json] [--rounds N] [--deaths N] [
   sessions  how soon sessions of dynamic neighbours are there and what they cost, beside the same; --sessions (1000)
 
   --json    one JSON object in place of the tables
+  --daemons of ingest, reflect and sessions: these only (bgp-lb,FRR,BIRD,GoBGP,OpenBGPD)
   --rounds  how often each daemon is measured (3)`;
 
 /** What the command line says; a number that is not given is undefined. */
@@ -41,6 +44,7 @@ interface Arguments {
   readonly bfd: number | undefined;
   readonly prefixes: number | undefined;
   readonly sessions: number | undefined;
+  readonly daemons: readonly DaemonName[];
 }
 
 /** A benchmark: its report, and the report as people read it. */
@@ -62,17 +66,17 @@ const benches: Readonly<Record<string, Bench>> = {
     const report = await measureSpeaker({ rounds, niceness, progress });
     return { report, text: describeSpeaker(report) };
   },
-  async ingest({ rounds = 3, prefixes }, progress) {
+  async ingest({ rounds = 3, prefixes, daemons }, progress) {
     const sizes = prefixes === undefined ? [100_000, 1_000_000] : [prefixes];
-    const report = await measureIngest({ rounds, sizes, niceness, progress });
+    const report = await measureIngest({ rounds, sizes, daemons, niceness, progress });
     return { report, text: describeIngest(report) };
   },
-  async reflect({ rounds = 3, prefixes = 100_000 }, progress) {
-    const report = await measureReflect({ rounds, prefixes, niceness, progress });
+  async reflect({ rounds = 3, prefixes = 100_000, daemons }, progress) {
+    const report = await measureReflect({ rounds, prefixes, daemons, niceness, progress });
     return { report, text: describeReflect(report) };
   },
-  async sessions({ rounds = 3, sessions = 1000 }, progress) {
-    const report = await measureSessions({ rounds, sessions, niceness, progress });
+  async sessions({ rounds = 3, sessions = 1000, daemons }, progress) {
+    const report = await measureSessions({ rounds, sessions, daemons, niceness, progress });
     return { report, text: describeSessions(report) };
   },
 };
@@ -85,7 +89,7 @@ function readArguments(argv: string[]): Arguments | undefined {
       args: argv,
       options: {
         ...{ json: { type: 'boolean' }, rounds: number, deaths: number, bfd: number },
-        ...{ prefixes: number, sessions: number },
+        ...{ prefixes: number, sessions: number, daemons: number },
       },
       allowPositionals: true,
     });
@@ -104,11 +108,21 @@ function readArguments(argv: string[]): Arguments | undefined {
       bfd: count(values.bfd),
       prefixes: count(values.prefixes),
       sessions,
+      daemons: daemonsOf(values.daemons),
     };
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
     return undefined;
   }
+}
+
+function daemonsOf(text: string | undefined): readonly DaemonName[] {
+  if (text === undefined) return daemonNames;
+  return text.split(',').map((given) => {
+    const name = daemonNames.find((each) => each === given);
+    if (name === undefined) throw new RangeError(`${given}: expected one of ${daemonNames.join(', ')}`);
+    return name;
+  });
 }
 
 async function main(): Promise<number> {

@@ -1,4 +1,4 @@
-import { type DaemonName, daemonNames, hasDaemon } from './daemon.ts';
+import { type DaemonName, hasDaemon } from './daemon.ts';
 
 /** A daemon that could not do what was asked of it. */
 export interface Failure {
@@ -13,15 +13,16 @@ export interface Turns<Run> {
   readonly failures: readonly Failure[];
 }
 
-/** Measures all daemons that are installed, one after another, in each round beginning with another one. */
+/** Measures those of the daemons that are installed, one after another, in each round beginning with another one. */
 export async function takeTurns<Run>(options: {
   readonly rounds: number;
+  readonly daemons: readonly DaemonName[];
   readonly what: string;
   readonly progress: (line: string) => void;
   readonly measure: (daemon: DaemonName) => Promise<Run>;
 }): Promise<Turns<Run>> {
   const { rounds, what, progress, measure } = options;
-  const daemons = daemonNames.filter((name) => name === 'bgp-lb' || hasDaemon(name));
+  const daemons = options.daemons.filter((name) => name === 'bgp-lb' || hasDaemon(name));
   const runs: Run[] = [];
   const failures: Failure[] = [];
   for (let n = 0; n < rounds; n += 1) {

@@ -40,6 +40,7 @@ export interface IngestReport {
 export interface IngestOptions {
   readonly rounds: number;
   readonly sizes: readonly number[];
+  readonly daemons: readonly DaemonName[];
   readonly niceness: number;
   readonly progress: (line: string) => void;
 }
@@ -52,13 +53,13 @@ const patience = 180_000;
 
 /** Runs everything. */
 export async function measureIngest(options: IngestOptions): Promise<IngestReport> {
-  const { rounds, sizes, niceness, progress } = options;
+  const { rounds, sizes, daemons, niceness, progress } = options;
   const since = performance.now();
   const machine = await describeMachine(niceness);
   const turns: Turns<IngestRun>[] = [];
   for (const prefixes of sizes) {
     const measure = (daemon: DaemonName): Promise<IngestRun> => measureOne(daemon, prefixes);
-    turns.push(await takeTurns({ rounds, what: `${prefixes} prefixes`, progress, measure }));
+    turns.push(await takeTurns({ rounds, daemons, what: `${prefixes} prefixes`, progress, measure }));
   }
   const runs = turns.flatMap((turn) => turn.runs);
   const failures = turns.flatMap((turn) => turn.failures);

@@ -47,15 +47,17 @@ const patience = 120_000;
 export async function measureReflect(options: {
   readonly rounds: number;
   readonly prefixes: number;
+  readonly daemons: readonly DaemonName[];
   readonly niceness: number;
   readonly progress: (line: string) => void;
 }): Promise<ReflectReport> {
-  const { rounds, prefixes, niceness, progress } = options;
+  const { rounds, prefixes, daemons, niceness, progress } = options;
   const since = performance.now();
   const machine = await describeMachine(niceness);
   let sentUpdates = 0;
   const { runs, failures } = await takeTurns({
     rounds,
+    daemons,
     what: `${prefixes} prefixes to ${receivers} clients`,
     progress,
     measure: async (daemon) => {

@@ -54,17 +54,18 @@ export const mostSessions = 60_000;
 export async function measureSessions(options: {
   readonly rounds: number;
   readonly sessions: number;
+  readonly daemons: readonly DaemonName[];
   readonly niceness: number;
   readonly progress: (line: string) => void;
 }): Promise<SessionsReport> {
-  const { rounds, sessions, niceness, progress } = options;
+  const { rounds, sessions, daemons, niceness, progress } = options;
   const since = performance.now();
   const machine = await describeMachine(niceness);
   const turns: Turns<SessionsRun>[] = [];
   for (const holdTime of holdTimes) {
     const what = `${sessions} sessions, hold time ${holdTime} s`;
     const measure = (daemon: DaemonName): Promise<SessionsRun> => measureOne(daemon, sessions, holdTime);
-    turns.push(await takeTurns({ rounds, what, progress, measure }));
+    turns.push(await takeTurns({ rounds, daemons, what, progress, measure }));
   }
   return {
     ...{ bench: 'sessions', machine, rounds, sessions, rest },

@@ -46,8 +46,10 @@ export type { ImportPolicy, Path, PathSource, RejectedPath, RouteChange } from '
 export type { ReflectionPeer, ReflectorIdentity } from './rib/reflection.ts';
 export { passedOnAttributes, reflectionRefusal } from './rib/reflection.ts';
 export { RefreshTracker } from './rib/refresh-tracker.ts';
-export type { ReflectorPeer, RouteReflectorOptions, RouteUpdate } from './rib/route-reflector.ts';
+export type { ReflectorPeer, RouteReflectorOptions } from './rib/route-reflector.ts';
 export { RouteReflector } from './rib/route-reflector.ts';
+export type { EncodedUpdates } from './rib/update-batch.ts';
+export type { GroupLimits, GroupMember } from './rib/update-group.ts';
 export type { RouteId } from './rib/update-routes.ts';
 export type { Asn } from './types/asn.ts';
 export { AS_TRANS, asn, formatAsn, isPrivateAsn, isTwoOctetAsn, parseAsn } from './types/asn.ts';

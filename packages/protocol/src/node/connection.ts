@@ -102,6 +102,11 @@ export class Connection {
     this.#write(encodeMessage(message, this.#context));
   }
 
+  /** Sends whole messages that were encoded elsewhere, for this context. The octets are not changed afterwards. */
+  sendEncoded(bytes: Uint8Array): void {
+    if (!this.#isClosed) this.#write(bytes);
+  }
+
   /** Writes what was collected in one go. */
   batch(write: () => void): void {
     this.#socket.cork();

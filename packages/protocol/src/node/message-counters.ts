@@ -18,8 +18,8 @@ export class MessageCounters {
     this.#received[type] += 1;
   }
 
-  sent(type: MessageType): void {
-    this.#sent[type] += 1;
+  sent(type: MessageType, count = 1): void {
+    this.#sent[type] += count;
   }
 
   counts(): { readonly received: MessageCounts; readonly sent: MessageCounts } {

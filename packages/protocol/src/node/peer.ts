@@ -6,10 +6,9 @@ import {
   CeaseSubcode,
   type Family,
   familyOf,
+  type GroupMember,
   localOpen,
   type Negotiated,
-  NotificationCode,
-  type NotificationContent,
   type Oscillation,
   type Path,
   parseIpAddress,
@@ -20,8 +19,8 @@ import {
   type RouterId,
   type SessionEnd,
   type StateName,
-  shutdownCommunication,
 } from '../index.ts';
+import { cease } from './cease.ts';
 import type { Clock } from './clock.ts';
 import { describeEnd } from './describe.ts';
 import type { DownReason, PeerEvent } from './peer-event.ts';
@@ -164,17 +163,26 @@ export class Peer {
   }
 
   /**
-   * Changes some of the routes that the peer is to have: takes away, then adds or replaces. What it costs depends on the
-   * change, not on how many there are.
+   * Changes some of the routes that the peer is to have: takes away, then adds or replaces. It costs what the change costs.
    * @throws RangeError for a route of another family
    */
   changeRoutes(family: Family, announced: readonly Route[], withdrawn: readonly RouteId[]): void {
     this.#sender.change(family, announced, withdrawn);
   }
 
+  /** To be called when the session is established: its routes of a family are those of a group; `setRoutes` counts afterwards. */
+  follow(member: GroupMember): void {
+    this.#sender.follow(member);
+  }
+
+  /** A group that the peer is a member of has something for it. */
+  sendNews(): void {
+    this.#sender.pump();
+  }
+
   /** The routes that the peer has been sent. */
   advertised(): readonly Route[] {
-    return [...this.#sender.adjRibOut.advertised()];
+    return [...this.#sender.advertised()];
   }
 
   /** Starts the session, or tries again after `stop`. */
@@ -205,7 +213,7 @@ export class Peer {
 
   /** BFD says that the peer is dead: ends the session with Cease/BFD Down (RFC 9384), keeps none of its paths, and starts it again. */
   bfdDown(): void {
-    this.#session.reset(cease(CeaseSubcode.BfdDown, undefined));
+    this.#session.reset(cease(CeaseSubcode.BfdDown));
     this.#paths.dropStale();
   }
 
@@ -252,7 +260,7 @@ export class Peer {
       agoMs: Math.round(now - at),
     });
     let advertised = 0;
-    for (const _route of this.#sender.adjRibOut.advertised()) advertised += 1;
+    for (const _route of this.#sender.advertised()) advertised += 1;
     return {
       name: this.name,
       address: this.address,
@@ -273,7 +281,7 @@ export class Peer {
         stale: this.#paths.staleCount,
         rejected: rib?.rejected.count ?? 0,
         advertised,
-        unsent: this.#sender.adjRibOut.unsent.length,
+        unsent: this.#sender.unsentCount,
       },
       lastNotificationSent: lastSent === undefined ? null : ago(lastSent),
       lastNotificationReceived: lastReceived === undefined ? null : ago(lastReceived),
@@ -384,14 +392,6 @@ export class Peer {
     }
     this.#callbacks.settled();
   }
-}
-
-/** Data of Cease: only Administrative Shutdown and Reset carry a text (RFC 9003 section 2). */
-function cease(subcode: number, text: string | undefined): NotificationContent {
-  const takesText =
-    subcode === CeaseSubcode.AdministrativeShutdown || subcode === CeaseSubcode.AdministrativeReset;
-  const data = takesText && text !== undefined ? shutdownCommunication(text) : new Uint8Array(0);
-  return { code: NotificationCode.Cease, subcode, data };
 }
 
 /** `fe80::1%eth0` without `%eth0`. */

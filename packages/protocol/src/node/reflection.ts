@@ -1,6 +1,5 @@
 import {
   type DecisionOptions,
-  type Family,
   type Negotiated,
   type Path,
   type Prefix,
@@ -56,21 +55,15 @@ export class Reflection {
     const role = this.#options.roleOf(peer);
     if (role?.isTold !== true) return;
     const { name, isInternal } = peer;
-    const routes = this.#reflector.addPeer({
+    const members = this.#reflector.addPeer({
       name,
       isInternal,
       isClient: role.isClient,
       routerId: remoteOpen.bgpIdentifier,
-      families: context.families,
-      addPath: context.addPathSend,
+      context,
     });
     this.#told.set(name, peer);
-    for (const family of context.families) {
-      peer.setRoutes(
-        family,
-        routes.filter(({ prefix }) => prefix.family === family),
-      );
-    }
+    for (const member of members) peer.follow(member);
   }
 
   down(peer: Peer): void {
@@ -116,20 +109,6 @@ export class Reflection {
   }
 
   #flush(): void {
-    for (const [name, { announced, withdrawn }] of this.#reflector.flush()) {
-      const peer = this.#told.get(name);
-      if (peer === undefined) continue;
-      for (const family of familiesOf([...announced, ...withdrawn])) {
-        const own = <T extends { readonly prefix: Prefix }>(routes: readonly T[]): readonly T[] =>
-          routes.filter(({ prefix }) => prefix.family === family);
-        peer.changeRoutes(family, own(announced), own(withdrawn));
-      }
-    }
+    for (const { name } of this.#reflector.flush()) this.#told.get(name)?.sendNews();
   }
-}
-
-function familiesOf(routes: readonly { readonly prefix: Prefix }[]): ReadonlySet<Family> {
-  const found = new Set<Family>();
-  for (const { prefix } of routes) found.add(prefix.family);
-  return found;
 }

@@ -2,9 +2,11 @@ import {
   AdjRibOut,
   type AttributeTable,
   type CodecContext,
+  type EncodedUpdates,
   endOfRib,
   type Family,
   families,
+  type GroupMember,
   type Route,
   type RouteId,
   type RouteRefreshMessage,
@@ -17,7 +19,10 @@ export interface UpdateSink {
   readonly isBlocked: boolean;
   batch(write: () => void): void;
   send(message: UpdateMessage | RouteRefreshMessage): void;
+  sendUpdates(updates: EncodedUpdates): void;
 }
+
+type Outgoing = UpdateMessage | RouteRefreshMessage | EncodedUpdates;
 
 /**
  * Brings the peer from what it has to what it is to have, at the speed at which it reads, and says End-of-RIB after the
@@ -26,12 +31,16 @@ export interface UpdateSink {
 export class RouteSender {
   readonly #rib: AdjRibOut;
   readonly #sink: UpdateSink;
-  /** UPDATEs that the Adj-RIB-Out counts as sent and that wait for room in the socket. */
-  #waiting: readonly (UpdateMessage | RouteRefreshMessage)[] = [];
+  /** In these families the peer has what its group has; in the others, what the Adj-RIB-Out says. */
+  readonly #members = new Map<Family, GroupMember>();
+  /** UPDATEs that the Adj-RIB-Out or a group counts as sent and that wait for room in the socket. */
+  #waiting: readonly Outgoing[] = [];
   #next = 0;
   #context: CodecContext | undefined;
   /** Families that the peer wants again. */
   readonly #refreshDue = new Set<Family>();
+  /** What a group gives again. */
+  #refreshing: GroupMember | undefined;
   #isChanged = false;
   readonly #filled = new Set<Family>();
   readonly #endOfRibDue = new Set<Family>();
@@ -44,8 +53,16 @@ export class RouteSender {
     this.#waitsForFirstSet = waitsForFirstSet;
   }
 
-  get adjRibOut(): AdjRibOut {
-    return this.#rib;
+  /** What the peer has, as far as it was sent; of a group without what has changed since. */
+  *advertised(): IterableIterator<Route> {
+    yield* this.#rib.advertised();
+    for (const member of this.#members.values()) yield* member.advertised();
+  }
+
+  /** How many wanted routes the peer cannot be sent. */
+  get unsentCount(): number {
+    const members = [...this.#members.values()];
+    return members.reduce((sum, { unsent }) => sum + unsent.length, this.#rib.unsent.length);
   }
 
   set(family: Family, routes: readonly Route[]): void {
@@ -63,11 +80,19 @@ export class RouteSender {
     this.pump();
   }
 
+  /** In this session the peer has what a group has, in its family. */
+  follow(member: GroupMember): void {
+    this.#filled.add(member.family);
+    this.#members.set(member.family, member);
+    this.pump();
+  }
+
   established(context: CodecContext): void {
     this.#rib.reset();
     this.#context = context;
     this.#waiting = [];
     this.#refreshDue.clear();
+    this.#refreshing = undefined;
     this.#isChanged = true;
     for (const family of context.families) this.#endOfRibDue.add(family);
     this.pump();
@@ -77,6 +102,8 @@ export class RouteSender {
     this.#context = undefined;
     this.#waiting = [];
     this.#endOfRibDue.clear();
+    this.#members.clear();
+    this.#refreshing = undefined;
   }
 
   /** Gives back the attributes that the Adj-RIB-Out holds. */
@@ -113,7 +140,9 @@ export class RouteSender {
     for (; this.#next < this.#waiting.length; this.#next += 1) {
       if (this.#sink.isBlocked) return false;
       const message = this.#waiting[this.#next];
-      if (message !== undefined) this.#sink.send(message);
+      if (message === undefined) continue;
+      if ('bytes' in message) this.#sink.sendUpdates(message);
+      else this.#sink.send(message);
     }
     this.#waiting = [];
     this.#next = 0;
@@ -124,40 +153,75 @@ export class RouteSender {
   #refill(context: CodecContext): boolean {
     if (this.#isChanged) {
       this.#isChanged = false;
-      this.#waiting = this.#rib.flush(context);
+      this.#waiting = this.#rib.flush(this.#own(context));
       return true;
     }
     this.#sayEndOfRib();
+    if (this.#refreshing !== undefined) {
+      this.#waiting = this.#nextAgain(this.#refreshing, context);
+      return true;
+    }
+    for (const member of this.#members.values()) {
+      const updates = member.next();
+      if (updates === undefined) continue;
+      this.#waiting = updates;
+      return true;
+    }
+    this.#sayEndOfRib();
+    return this.#beginRefresh(context);
+  }
+
+  /** All routes of a family, between BoRR and EoRR where the peer understands them (RFC 7313 section 4.1). */
+  #beginRefresh(context: CodecContext): boolean {
     for (const family of this.#refreshDue) {
       // RFC 7313 section 4.1: what comes before the first End-of-RIB is no refresh.
       if (this.#endOfRibDue.has(family)) continue;
       this.#refreshDue.delete(family);
-      this.#waiting = this.#refreshOf(family, context);
+      const beginning = refreshMark(family, RouteRefreshSubtype.Beginning, context);
+      const member = this.#members.get(family);
+      if (member === undefined) {
+        this.#rib.refresh(family);
+        const updates = this.#rib.flush(this.#own(context));
+        this.#waiting = [...beginning, ...updates, ...refreshMark(family, RouteRefreshSubtype.End, context)];
+      } else {
+        member.refresh();
+        this.#refreshing = member;
+        this.#waiting = beginning;
+      }
       return true;
     }
     return false;
   }
 
-  /** All routes of the family, between BoRR and EoRR where the peer understands them (RFC 7313 section 4.1). */
-  #refreshOf(family: Family, context: CodecContext): readonly (UpdateMessage | RouteRefreshMessage)[] {
-    this.#rib.refresh(family);
-    const updates = this.#rib.flush(context);
-    if (context.enhancedRouteRefresh !== true) return updates;
-    const { Beginning, End } = RouteRefreshSubtype;
-    const mark = (subtype: number): RouteRefreshMessage => ({
-      type: 'ROUTE-REFRESH',
-      afi: family.afi,
-      safi: family.safi,
-      subtype,
-    });
-    return [mark(Beginning), ...updates, mark(End)];
+  /** The families in which the Adj-RIB-Out says what the peer is to have. */
+  #own(context: CodecContext): CodecContext {
+    if (this.#members.size === 0) return context;
+    return { ...context, families: context.families.filter((family) => !this.#members.has(family)) };
+  }
+
+  /** What has changed since the BoRR comes before the EoRR too: the peer would remove it otherwise. */
+  #nextAgain(member: GroupMember, context: CodecContext): readonly Outgoing[] {
+    const updates = member.nextAgain() ?? member.next();
+    if (updates !== undefined) return updates;
+    this.#refreshing = undefined;
+    return refreshMark(member.family, RouteRefreshSubtype.End, context);
   }
 
   #sayEndOfRib(): void {
     for (const family of this.#endOfRibDue) {
       if (this.#waitsForFirstSet && !this.#filled.has(family)) continue;
+      if (this.#members.get(family)?.hasFirstSet === false) continue;
       this.#endOfRibDue.delete(family);
       this.#sink.send(endOfRib(family));
     }
   }
+}
+
+/** BoRR or EoRR, for a peer that knows them. */
+function refreshMark(
+  { afi, safi }: Family,
+  subtype: number,
+  { enhancedRouteRefresh }: CodecContext,
+): readonly RouteRefreshMessage[] {
+  return enhancedRouteRefresh === true ? [{ type: 'ROUTE-REFRESH', afi, safi, subtype }] : [];
 }

@@ -4,6 +4,7 @@ import {
   type ConnectionTimer,
   type DecodedMessage,
   type DecodedUpdate,
+  type EncodedUpdates,
   type ExpectedPeer,
   errorEvent,
   type FsmEvent,
@@ -25,6 +26,7 @@ import {
 } from '../index.ts';
 import type { Clock } from './clock.ts';
 import { Connection } from './connection.ts';
+import { connectionTimers } from './connection-timers.ts';
 import { MessageCounters } from './message-counters.ts';
 import { NotificationLog } from './notification-log.ts';
 import type { PeerEvent } from './peer-event.ts';
@@ -58,9 +60,6 @@ export interface SessionOptions {
   readonly handlers: SessionHandlers;
 }
 
-const jittered: readonly ConnectionTimer[] = ['ConnectRetry', 'Keepalive', 'DelayOpen'];
-const silence: readonly ConnectionTimer[] = ['Hold'];
-
 /**
  * Drives the FSM of one peer: turns what sockets and timers report into its events, one after another, and carries out
  * the actions that it answers with.
@@ -81,8 +80,11 @@ export class Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#fsm = new PeerFsm(options.localOpen, options.fsm);
-    this.#timers = { active: this.#timersOf('active'), passive: this.#timersOf('passive') };
     const { clock, random, handlers } = options;
+    this.#timers = {
+      active: connectionTimers(options, (event) => this.#event('active', event)),
+      passive: connectionTimers(options, (event) => this.#event('passive', event)),
+    };
     this.notifications = new NotificationLog(clock, (event) => handlers.event(event));
     this.#idleHold = new SessionTimers({
       clock,
@@ -161,6 +163,15 @@ export class Session {
     this.#sendOn(role, connection, message);
   }
 
+  /** As `send`, for UPDATEs that are encoded for the context of the session. */
+  sendUpdates({ bytes, count }: EncodedUpdates): void {
+    const { connection } = this;
+    const role = this.#fsm.establishedRole;
+    if (connection === undefined || role === undefined) return;
+    connection.sendEncoded(bytes);
+    this.#sent(role, 'UPDATE', count);
+  }
+
   /** Writes several messages as one. */
   batch(write: () => void): void {
     this.connection?.batch(write);
@@ -170,17 +181,6 @@ export class Session {
   gone(): Promise<void> {
     if (this.#open.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#whenGone.push(resolve));
-  }
-
-  #timersOf(role: Role): SessionTimers<ConnectionTimer> {
-    const { clock, random } = this.#options;
-    return new SessionTimers({
-      clock,
-      random,
-      jittered,
-      silence,
-      expired: (timer) => this.#event(role, { type: expiry[timer] }),
-    });
   }
 
   #event(role: Role, event: FsmEvent): void {
@@ -268,10 +268,14 @@ export class Session {
 
   #sendOn(role: Role, connection: Connection, message: Message): void {
     connection.send(message);
-    this.counters.sent(message.type);
+    this.#sent(role, message.type, 1);
+  }
+
+  #sent(role: Role, type: Message['type'], count: number): void {
+    this.counters.sent(type, count);
     const keepalive = this.#fsm.negotiated?.keepaliveTime ?? 0;
     // RFC 4271 section 8.2.2: each UPDATE, as each KEEPALIVE, restarts the KeepaliveTimer.
-    if (message.type === 'UPDATE' && keepalive > 0) this.#timers[role].start('Keepalive', keepalive);
+    if (type === 'UPDATE' && keepalive > 0) this.#timers[role].start('Keepalive', keepalive);
   }
 
   #connect(): void {
@@ -389,11 +393,3 @@ export class Session {
     connection.close();
   }
 }
-
-const expiry = {
-  ConnectRetry: 'ConnectRetryTimer_Expires',
-  Hold: 'HoldTimer_Expires',
-  Keepalive: 'KeepaliveTimer_Expires',
-  DelayOpen: 'DelayOpenTimer_Expires',
-  SendHold: 'SendHoldTimer_Expires',
-} as const satisfies Record<ConnectionTimer, string>;

@@ -36,9 +36,18 @@ export function reflectionRefusal(
   from: Pick<ReflectionPeer, 'isClient'>,
   to: ReflectionPeer,
 ): string | undefined {
-  const { attributes } = path;
   if (path.from.name === to.name) return 'it came from there';
-  if (attributes.originatorId === to.routerId) return 'it is the originator';
+  if (path.attributes.originatorId === to.routerId) return 'it is the originator';
+  return kindRefusal(path, from, to);
+}
+
+/** As `reflectionRefusal`, but for what is said of one peer alone: the same for all peers of a kind. */
+export function kindRefusal(
+  path: Path,
+  from: Pick<ReflectionPeer, 'isClient'>,
+  to: Pick<ReflectionPeer, 'isInternal' | 'isClient'>,
+): string | undefined {
+  const { attributes } = path;
   const isInternalOnly = path.from.isInternal && to.isInternal;
   if (isInternalOnly && !from.isClient && !to.isClient) return 'both are non-clients';
   const { communities } = attributes;

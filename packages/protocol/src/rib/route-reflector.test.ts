@@ -4,12 +4,16 @@ import { ipv4Unicast, ipv6Unicast } from '../types/family.ts';
 import { formatIpAddress } from '../types/ip-address.ts';
 import { formatPrefix, parsePrefix } from '../types/prefix.ts';
 import { parseRouterId } from '../types/router-id.ts';
+import { Framer } from '../wire/framer.ts';
+import type { CodecContext } from '../wire/message.ts';
+import { decodeMessage } from '../wire/message-codec.ts';
 import type { PathAttributes } from '../wire/path-attributes.ts';
-import type { Route } from './adj-rib-out.ts';
 import { AttributeTable } from './attribute-table.ts';
 import { pathFrom, source } from './kit/paths.ts';
 import type { Path, PathSource } from './path.ts';
 import { type ReflectorPeer, RouteReflector } from './route-reflector.ts';
+import type { GroupMember } from './update-group.ts';
+import { routesOf } from './update-routes.ts';
 
 const vip = parsePrefix('10.100.0.1/32');
 const clusterId = parseRouterId('10.0.0.10');
@@ -20,6 +24,7 @@ let reflector: RouteReflector;
 beforeEach(() => {
   table = new AttributeTable();
   unreachable = new Set();
+  told = [];
   reflector = new RouteReflector({
     localAsn: asn(64512),
     clusterId,
@@ -28,13 +33,31 @@ beforeEach(() => {
   });
 });
 
+const single: CodecContext = {
+  asn4: true,
+  isInternal: true,
+  localAsn: asn(64512),
+  peerAsn: asn(64512),
+  maxReceiveLength: 4096,
+  maxSendLength: 4096,
+  families: [ipv4Unicast],
+  addPathReceive: [],
+  addPathSend: [],
+};
+/** For both directions: what is sent is read with it. */
+const withAddPath = { context: { ...single, addPathSend: [ipv4Unicast], addPathReceive: [ipv4Unicast] } };
+
 function peer(host: number, fields: Partial<ReflectorPeer> = {}): ReflectorPeer {
   const { name, routerId } = source(host);
-  const families = [ipv4Unicast];
-  return { name, routerId, isInternal: true, isClient: true, families, addPath: [], ...fields };
+  return { name, routerId, isInternal: true, isClient: true, context: single, ...fields };
 }
 
-const withAddPath = { addPath: [ipv4Unicast] };
+/** Who is told, in the order of their sessions. */
+let told: { readonly peer: ReflectorPeer; readonly members: readonly GroupMember[] }[];
+
+function add(peer: ReflectorPeer): void {
+  told.push({ peer, members: reflector.addPeer(peer) });
+}
 
 /** A path as an Adj-RIB-In has it: its attributes are interned. */
 function learn(from: PathSource, fields: Partial<PathAttributes> = {}, pathId = 0, isClient = true): Path {
@@ -58,20 +81,38 @@ function lose(path: Path): void {
   table.release(path.attributes);
 }
 
-function text({ attributes, pathId }: Route): string {
-  return `+${attributes.nextHop && formatIpAddress(attributes.nextHop)}#${pathId}`;
+/** What the peers are sent: `m12: +10.0.0.11#1 -#2`. */
+function flush(): string[] {
+  reflector.flush();
+  return told.flatMap(({ peer: { name, context }, members }) => {
+    const lines = members.flatMap((member) => read(member, context));
+    return lines.length > 0 ? [[`${name}:`, ...lines].join(' ')] : [];
+  });
 }
 
-/** What a flush says to whom: `m12: +10.0.0.11#1 -#2`. */
-function flush(): string[] {
-  return [...reflector.flush()].map(([name, { announced, withdrawn }]) =>
-    [`${name}:`, ...announced.map(text), ...withdrawn.map(({ pathId }) => `-#${pathId}`)].join(' '),
-  );
+/** Announcements first, by path identifier. */
+function read(member: GroupMember, context: CodecContext): string[] {
+  const framer = new Framer(context.maxReceiveLength);
+  for (let chunks = member.next(); chunks !== undefined; chunks = member.next()) {
+    for (const { bytes } of chunks) framer.push(bytes);
+  }
+  const lines: string[] = [];
+  for (let frame = framer.next(); frame !== undefined; frame = framer.next()) {
+    const update = decodeMessage(frame, context);
+    if (update.type !== 'UPDATE') throw new Error(`${update.type} instead of an UPDATE`);
+    const { announced, withdrawn } = routesOf(update);
+    for (const { attributes, routes } of announced) {
+      const hop = attributes.nextHop && formatIpAddress(attributes.nextHop);
+      for (const { pathId } of routes) lines.push(`+${hop}#${pathId}`);
+    }
+    for (const { pathId } of withdrawn) lines.push(`-#${pathId}`);
+  }
+  return lines.sort();
 }
 
 describe('a route reflector', () => {
   it('gives clients with ADD-PATH all paths but their own, under identifiers that stay', () => {
-    for (const host of [11, 12, 13]) reflector.addPeer(peer(host, withAddPath));
+    for (const host of [11, 12, 13]) add(peer(host, withAddPath));
     learn(source(11));
     const second = learn(source(12));
     learn(source(13));
@@ -88,7 +129,7 @@ describe('a route reflector', () => {
   });
 
   it('gives others the best path, and nothing where that came from themselves', () => {
-    for (const host of [11, 12, 13]) reflector.addPeer(peer(host));
+    for (const host of [11, 12, 13]) add(peer(host));
     learn(source(11));
     learn(source(12));
     expect(flush()).toEqual(['m12: +10.0.0.11#0', 'm13: +10.0.0.11#0']);
@@ -97,22 +138,22 @@ describe('a route reflector', () => {
   });
 
   it('gives non-clients the paths of clients only', () => {
-    reflector.addPeer(peer(8, { isClient: false, ...withAddPath }));
-    reflector.addPeer(peer(11, withAddPath));
+    add(peer(8, { isClient: false, ...withAddPath }));
+    add(peer(11, withAddPath));
     learn(source(12));
     learn(source(9), reflected(13), 0, false);
     expect(flush()).toEqual(['m8: +10.0.0.12#1', 'm11: +10.0.0.12#1 +10.0.0.13#2']);
   });
 
   it('sends several paths of one peer under identifiers of their own', () => {
-    reflector.addPeer(peer(12, withAddPath));
+    add(peer(12, withAddPath));
     learn(source(9), { nextHop: source(11).address }, 7);
     learn(source(9), { nextHop: source(13).address }, 9);
     expect(flush()).toEqual(['m12: +10.0.0.11#1 +10.0.0.13#2']);
   });
 
   it('leaves out what another way leads to, and what cannot be used', () => {
-    reflector.addPeer(peer(12, withAddPath));
+    add(peer(12, withAddPath));
     learn(source(11));
     learn(source(9), reflected(11));
     expect(flush()).toEqual(['m12: +10.0.0.11#1']);
@@ -124,15 +165,27 @@ describe('a route reflector', () => {
   it('gives a peer everything when its session comes up, in the families that it has', () => {
     learn(source(11));
     learn(source(12));
-    expect(reflector.addPeer(peer(13, withAddPath)).map(text)).toEqual(['+10.0.0.11#1', '+10.0.0.12#2']);
-    expect(reflector.addPeer(peer(14, { families: [ipv6Unicast] }))).toEqual([]);
+    add(peer(13, withAddPath));
+    add(peer(14, { context: { ...single, families: [ipv6Unicast] } }));
+    expect(flush()).toEqual(['m13: +10.0.0.11#1 +10.0.0.12#2']);
     reflector.removePeer('m13');
+    told = told.filter(({ peer: { name } }) => name !== 'm13');
     lose(learn(source(11)));
     expect(flush()).toEqual([]);
   });
 
+  it('tells a peer that comes later nothing of what is gone, though others have yet to hear that', () => {
+    add(peer(12, withAddPath));
+    const gone = learn(source(11));
+    expect(flush()).toHaveLength(1);
+    lose(gone);
+    reflector.flush();
+    add(peer(13, withAddPath));
+    expect(flush()).toEqual(['m12: -#1']);
+  });
+
   it('says the same thing once: an unchanged path makes no message', () => {
-    reflector.addPeer(peer(12, withAddPath));
+    add(peer(12, withAddPath));
     const path = learn(source(11));
     expect(flush()).toHaveLength(1);
     reflector.apply(
@@ -143,8 +196,8 @@ describe('a route reflector', () => {
   });
 
   it('forgets everything about paths that are gone', () => {
-    reflector.addPeer(peer(12, withAddPath));
-    reflector.addPeer(peer(1, { isInternal: false }));
+    add(peer(12, withAddPath));
+    add(peer(1, { isInternal: false, context: { ...single, isInternal: false } }));
     for (const path of [learn(source(11)), learn(source(13))]) {
       flush();
       lose(path);

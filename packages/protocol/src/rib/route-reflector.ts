@@ -1,36 +1,35 @@
 import type { Family } from '../types/family.ts';
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
 import { prefixKey } from '../types/prefix.ts';
+import type { RouterId } from '../types/router-id.ts';
+import type { CodecContext } from '../wire/message.ts';
 import type { PathAttributes } from '../wire/path-attributes.ts';
-import type { Route } from './adj-rib-out.ts';
 import type { AttributeTable } from './attribute-table.ts';
 import type { DecisionOptions } from './decision.ts';
+import type { RouteOrigin, WantedRoute } from './group-routes.ts';
 import type { Selection } from './multipath.ts';
 import { selectPaths } from './multipath.ts';
 import type { Path, RouteChange } from './path.ts';
 import { PathIdentifiers } from './path-identifiers.ts';
 import type { ReflectionPeer, ReflectorIdentity } from './reflection.ts';
-import { passedOnAttributes, reflectionRefusal } from './reflection.ts';
-import type { RouteId } from './update-routes.ts';
+import { kindRefusal, passedOnAttributes } from './reflection.ts';
+import { type GroupLimits, type GroupMember, UpdateGroup } from './update-group.ts';
 
 /** A neighbour that paths are passed on to. */
 export interface ReflectorPeer extends ReflectionPeer {
-  /** It gets routes of these families. */
-  readonly families: readonly Family[];
-  /** Of these it gets every usable path with an identifier of its own (RFC 7911), of the others the best one. */
-  readonly addPath: readonly Family[];
+  /**
+   * What its session agreed on: it gets routes of these families; with ADD-PATH every usable path with an identifier of its
+   * own (RFC 7911), else the best one.
+   */
+  readonly context: CodecContext;
 }
 
 export interface RouteReflectorOptions extends ReflectorIdentity {
   readonly decision?: DecisionOptions;
   /** The table that the Adj-RIB-Ins intern in. */
   readonly table: AttributeTable;
-}
-
-/** How the routes of one peer change. */
-export interface RouteUpdate {
-  readonly announced: readonly Route[];
-  readonly withdrawn: readonly RouteId[];
+  /** Of the groups of peers that are told the same. */
+  readonly groupLimits?: GroupLimits;
 }
 
 /** What a set of attributes becomes when it is passed on; kept while a path has it. */
@@ -45,24 +44,35 @@ interface PrefixState {
   readonly paths: Map<string, Path>;
 }
 
-interface PeerState {
-  readonly peer: ReflectorPeer;
-  /** What it was given: path identifiers by prefix, 0 for one without. */
-  readonly given: Map<PrefixKey, ReadonlyMap<number, PathAttributes>>;
+/** A peer that paths come from, while it has any. */
+interface Source {
+  isClient: boolean;
+  paths: number;
+  /** By the ORIGINATOR_ID of its paths. */
+  readonly origins: Map<RouterId | undefined, RouteOrigin>;
+}
+
+/** Peers that are told the same of a family. */
+interface Group {
+  readonly group: UpdateGroup;
+  readonly isInternal: boolean;
+  readonly isClient: boolean;
 }
 
 /**
- * A route reflector (RFC 4456): takes the changes of all Adj-RIB-Ins, chooses, and says how the routes of each peer
- * change. The paths of a prefix that a peer with ADD-PATH gets are all that can be used; another gets the best of them.
+ * A route reflector (RFC 4456): takes the changes of all Adj-RIB-Ins, chooses, and tells peers of it in groups that share
+ * what they are told. The paths of a prefix that a peer with ADD-PATH gets are all that can be used; another gets the best of them.
  */
 export class RouteReflector {
   readonly #options: RouteReflectorOptions;
   readonly #prefixes = new Map<PrefixKey, PrefixState>();
-  readonly #peers = new Map<string, PeerState>();
+  /** By what their members have in common. */
+  readonly #groups = new Map<string, Group>();
+  readonly #members = new Map<string, readonly { readonly member: GroupMember; readonly kind: string }[]>();
   readonly #identifiers = new PathIdentifiers();
   readonly #passedOn = new Map<PathAttributes, PassedOn>();
   /** By name, while they have paths. */
-  readonly #sources = new Map<string, { isClient: boolean; paths: number }>();
+  readonly #sources = new Map<string, Source>();
   #changed = new Map<PrefixKey, Prefix>();
 
   constructor(options: RouteReflectorOptions) {
@@ -71,7 +81,7 @@ export class RouteReflector {
 
   /** Takes a change of the Adj-RIB-In of a peer, which need not be one that gets routes. */
   apply(from: Pick<ReflectionPeer, 'name' | 'isClient'>, change: RouteChange): void {
-    const source = this.#sources.get(from.name) ?? { isClient: from.isClient, paths: 0 };
+    const source = this.#sources.get(from.name) ?? { isClient: from.isClient, paths: 0, origins: new Map() };
     source.isClient = from.isClient;
     this.#sources.set(from.name, source);
     for (const path of change.withdrawn) if (this.#remove(path)) source.paths -= 1;
@@ -85,40 +95,44 @@ export class RouteReflector {
     this.#changed.set(prefixKey(prefix), prefix);
   }
 
-  /** A session is up: the peer is to have everything. @returns its routes; the changes after it come from `flush` */
-  addPeer(peer: ReflectorPeer): readonly Route[] {
-    const state: PeerState = { peer, given: new Map() };
-    this.#peers.set(peer.name, state);
-    const routes: Route[] = [];
-    for (const [key, { prefix }] of this.#prefixes) {
-      const update: { announced: Route[]; withdrawn: RouteId[] } = { announced: [], withdrawn: [] };
-      this.#bring(state, key, prefix, this.select(prefix), update);
-      routes.push(...update.announced);
-    }
-    return routes;
+  /** A session is up: the peer is to have everything. @returns what it is to be sent, by family */
+  addPeer(peer: ReflectorPeer): readonly GroupMember[] {
+    this.removePeer(peer.name);
+    const joined = peer.context.families.map((family) => {
+      const kind = kindOf(family, peer);
+      const { group } = this.#groups.get(kind) ?? this.#newGroup(kind, family, peer);
+      return { member: group.join(peer), kind };
+    });
+    this.#members.set(peer.name, joined);
+    return joined.map(({ member }) => member);
   }
 
   /** The session is down. Its paths go by `apply`. */
   removePeer(name: string): void {
-    this.#peers.delete(name);
+    for (const { member, kind } of this.#members.get(name) ?? []) {
+      member.leave();
+      const group = this.#groups.get(kind)?.group;
+      if (group === undefined || group.members.size > 0) continue;
+      group.dispose();
+      this.#groups.delete(kind);
+    }
+    this.#members.delete(name);
   }
 
-  /** The difference that all changes since the last call make, by peer; those without one are left out. */
-  flush(): ReadonlyMap<string, RouteUpdate> {
+  /** Has all changes since the last call passed on. @returns the members that there is something for */
+  flush(): readonly GroupMember[] {
     const changed = this.#changed;
     this.#changed = new Map();
-    const updates = new Map([...this.#peers.keys()].map((name) => [name, { announced: [], withdrawn: [] }]));
     for (const [key, prefix] of changed) {
       const selection = this.select(prefix);
-      for (const [name, state] of this.#peers) {
-        const update = updates.get(name);
-        if (update !== undefined) this.#bring(state, key, prefix, selection, update);
+      for (const group of this.#groups.values()) {
+        if (group.group.family === prefix.family)
+          group.group.set(key, prefix, this.#wanted(group, selection));
       }
     }
-    for (const [name, { announced, withdrawn }] of updates) {
-      if (announced.length === 0 && withdrawn.length === 0) updates.delete(name);
-    }
-    return updates;
+    return [...this.#groups.values()].flatMap(({ group }) =>
+      [...group.members].filter(({ hasNews }) => hasNews),
+    );
   }
 
   /** What the decision process makes of the paths of a prefix. */
@@ -137,38 +151,29 @@ export class RouteReflector {
     for (const { prefix } of this.#prefixes.values()) yield prefix;
   }
 
-  #bring(
-    { peer, given }: PeerState,
-    key: PrefixKey,
-    prefix: Prefix,
-    selection: Selection,
-    update: { readonly announced: Route[]; readonly withdrawn: RouteId[] },
-  ): void {
-    const before = given.get(key);
-    const wanted = this.#wanted(peer, prefix, selection);
-    for (const pathId of before?.keys() ?? []) {
-      if (!wanted.has(pathId)) update.withdrawn.push({ prefix, pathId });
+  /** A group with all that there is for it. */
+  #newGroup(kind: string, family: Family, { context, isInternal, isClient }: ReflectorPeer): Group {
+    const { table, groupLimits } = this.#options;
+    const made = { group: new UpdateGroup(family, context, table, groupLimits), isInternal, isClient };
+    for (const [key, { prefix }] of this.#prefixes) {
+      if (prefix.family === family) made.group.set(key, prefix, this.#wanted(made, this.select(prefix)));
     }
-    for (const [pathId, attributes] of wanted) {
-      if (before?.get(pathId) !== attributes) update.announced.push({ prefix, attributes, pathId });
-    }
-    if (wanted.size > 0) given.set(key, wanted);
-    else given.delete(key);
+    this.#groups.set(kind, made);
+    return made;
   }
 
-  #wanted(peer: ReflectorPeer, prefix: Prefix, { paths }: Selection): ReadonlyMap<number, PathAttributes> {
-    const wanted = new Map<number, PathAttributes>();
-    if (!peer.families.includes(prefix.family)) return wanted;
-    const hasPathIds = peer.addPath.includes(prefix.family);
+  #wanted(to: Group, { paths }: Selection): readonly WantedRoute[] {
+    const wanted: WantedRoute[] = [];
+    const { hasPathIds } = to.group;
     for (const { path, reason } of paths) {
       if (reason === 'next hop unreachable' || reason === 'same next hop as a better path') continue;
-      const isClient = this.#sources.get(path.from.name)?.isClient === true;
-      if (reflectionRefusal(path, { isClient }, peer) !== undefined) {
-        // Who learned the best path from itself or may not have it has no use for a worse one.
-        if (hasPathIds) continue;
-        break;
+      const source = this.#sources.get(path.from.name);
+      if (kindRefusal(path, { isClient: source?.isClient === true }, to) === undefined) {
+        const attributes = this.#attributesFor(path, to.isInternal);
+        const pathId = hasPathIds ? this.#identifiers.of(path) : undefined;
+        wanted.push({ pathId, attributes, origin: originOf(path, source) });
       }
-      wanted.set(hasPathIds ? this.#identifiers.of(path) : 0, this.#attributesFor(path, peer.isInternal));
+      // Who learned the best path from itself or may not have it has no use for a worse one.
       if (!hasPathIds) break;
     }
     return wanted;
@@ -228,6 +233,24 @@ export class RouteReflector {
     if (passedOn === undefined) this.#passedOn.set(attributes, { references: 1, byWay: new Map() });
     else passedOn.references += 1;
   }
+}
+
+/** What peers must have in common to be told the same in the same octets. */
+function kindOf(family: Family, { isInternal, isClient, context }: ReflectorPeer): string {
+  return [
+    family.name,
+    isInternal ? `internal ${isClient ? 'client' : 'non-client'}` : 'external',
+    context.asn4 ? 'as4' : 'as2',
+    context.addPathSend.includes(family) ? 'add-path' : 'single',
+    context.maxSendLength,
+  ].join(' ');
+}
+
+function originOf({ from, attributes }: Path, source: Source | undefined): RouteOrigin {
+  const { originatorId } = attributes;
+  const origin = source?.origins.get(originatorId) ?? { source: from.name, originatorId };
+  source?.origins.set(originatorId, origin);
+  return origin;
 }
 
 function pathName({ from, pathId }: Path): string {

@@ -79,6 +79,26 @@ export function packAnnouncements(
   return { messages: splitToFit(fitting, fits).map(make), failed };
 }
 
+/** As `packAnnouncements`, encoded. Most often one message holds them all, which is tried first. */
+export function encodeAnnouncements(
+  family: Family,
+  attributes: PathAttributes,
+  announced: readonly Nlri[],
+  context: CodecContext,
+): { readonly messages: readonly Uint8Array[]; readonly failed: readonly UnpackedNlri[] } {
+  const octets = announced.reduce((sum, nlri) => sum + octetsOf(nlri), 0);
+  if (octets <= context.maxSendLength / 2 && nextHopRefusal(family, attributes) === undefined) {
+    try {
+      const message = messageMaker(family, attributes)(announced);
+      return { messages: [encodeMessage(message, context)], failed: [] };
+    } catch (error) {
+      if (!(error instanceof EncodeError)) throw error;
+    }
+  }
+  const { messages, failed } = packAnnouncements(family, attributes, announced, context);
+  return { messages: messages.map((message) => encodeMessage(message, context)), failed };
+}
+
 function messageMaker(family: Family, attributes: PathAttributes): (nlri: readonly Nlri[]) => UpdateMessage {
   if (family === ipv4Unicast) return (nlri) => ({ ...nothing, attributes, nlri });
   const { nextHop, linkLocalNextHop } = attributes;

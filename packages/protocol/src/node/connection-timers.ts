@@ -1,0 +1,23 @@
+import type { ConnectionTimer, FsmEvent } from '../index.ts';
+import type { Clock } from './clock.ts';
+import { SessionTimers } from './session-timers.ts';
+
+const jittered: readonly ConnectionTimer[] = ['ConnectRetry', 'Keepalive', 'DelayOpen'];
+const silence: readonly ConnectionTimer[] = ['Hold'];
+
+const expiry = {
+  ConnectRetry: 'ConnectRetryTimer_Expires',
+  Hold: 'HoldTimer_Expires',
+  Keepalive: 'KeepaliveTimer_Expires',
+  DelayOpen: 'DelayOpenTimer_Expires',
+  SendHold: 'SendHoldTimer_Expires',
+} as const satisfies Record<ConnectionTimer, string>;
+
+/** The timers of one connection; each that expires is an event of its FSM. */
+export function connectionTimers(
+  { clock, random }: { readonly clock: Clock; readonly random: () => number },
+  event: (event: FsmEvent) => void,
+): SessionTimers<ConnectionTimer> {
+  const expired = (timer: ConnectionTimer): void => event({ type: expiry[timer] });
+  return new SessionTimers({ clock, random, jittered, silence, expired });
+}

@@ -43,7 +43,7 @@ describe('machines that were handed what cloud-init prints', { timeout: TIMEOUT 
     expect(balancer.systemctlCalls()).toEqual([
       'daemon-reload',
       'try-restart systemd-networkd.service',
-      'enable --now --no-block bgp-lb-router.service',
+      'enable --now --no-block bgp-lb-router.service bgp-lb-router-drain.service',
     ]);
     // Before the router, which sets the same: a machine has them from its boot on.
     const sysctls = ['net.ipv4.ip_forward', 'net.ipv4.fib_multipath_hash_policy'];

@@ -26,6 +26,7 @@ export const machineFiles = {
   bootstrapUnit: '/etc/systemd/system/bgp-lb-bootstrap.service',
   routeUnit: '/etc/systemd/system/bgp-lb-vip-route.service',
   routerUnit: '/etc/systemd/system/bgp-lb-router.service',
+  routerDrainUnit: '/etc/systemd/system/bgp-lb-router-drain.service',
   imageArchive: '/var/lib/bgp-lb/image.tar',
   /** kubeadm has been started, or has succeeded: for the retry after a failure or a power cut. */
   began: '/var/lib/bgp-lb/kubeadm-began',

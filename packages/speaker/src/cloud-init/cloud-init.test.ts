@@ -190,6 +190,25 @@ routeToVip: true
     }
   });
 
+  it('of a load balancer runs the router with its four capabilities, and drains it before it stops', async () => {
+    const data = await run.read('lb', ...lb);
+    const unit = contentOf(data, '/etc/systemd/system/bgp-lb-router.service');
+    const four = 'CAP_NET_ADMIN CAP_NET_BIND_SERVICE CAP_NET_RAW CAP_SYS_NICE';
+    for (const line of ['Type=notify', `CapabilityBoundingSet=${four}`, `AmbientCapabilities=${four}`]) {
+      expect(unit.split('\n')).toContain(line);
+    }
+    // The files that cloud-init writes are root's.
+    expect(unit).not.toContain('User=');
+    const drain = contentOf(data, '/etc/systemd/system/bgp-lb-router-drain.service');
+    expect(drain).toMatch(/^After=.*\bbgp-lb-router\.service$/m);
+    expect(drain).toMatch(/^ExecStop=-\/opt\/bgp-lb\/node \S+ drain --wait 10s$/m);
+    const settings = contentOf(data, '/etc/systemd/networkd.conf.d/90-bgp-lb.conf');
+    for (const kind of ['Routes', 'RoutingPolicyRules', 'NextHops']) {
+      expect(settings.split('\n')).toContain(`ManageForeign${kind}=no`);
+    }
+    expect(data.runcmd.at(-1)).toEqual(expect.arrayContaining(['bgp-lb-router-drain.service']));
+  });
+
   it('of a master drains before kubelet and container runtime stop, with the time that a drain takes', async () => {
     const unit = contentOf(await run.read('init'), '/etc/systemd/system/bgp-lb-drain.service');
     expect(unit).toMatch(/^After=.*containerd\.service.*kubelet\.service$/m);

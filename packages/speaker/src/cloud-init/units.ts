@@ -47,24 +47,3 @@ ${routes.join('\n')}
 WantedBy=multi-user.target
 `;
 }
-
-/** The router under systemd. */
-export const routerUnit: string = `# Written by bgp-lb-speaker cloud-init.
-[Unit]
-Description=bgp-lb router
-Wants=network-online.target
-After=network-online.target
-
-[Service]
-ExecStartPre=/opt/bgp-lb/node /opt/bgp-lb/bgp-lb-router.mjs check-config
-ExecStart=/opt/bgp-lb/node /opt/bgp-lb/bgp-lb-router.mjs run
-ExecReload=/bin/kill -HUP $MAINPID
-Restart=always
-RestartSec=1
-RuntimeDirectory=bgp-lb
-RuntimeDirectoryPreserve=yes
-StateDirectory=bgp-lb
-
-[Install]
-WantedBy=multi-user.target
-`;

@@ -5,7 +5,14 @@ import { hostFiles, sysctlFile } from '../host-files.ts';
 import { type BootstrapSettings, bootstrapScript, machineFiles } from './bootstrap-script.ts';
 import type { CloudFile, UserData } from './cloud-config.ts';
 import { initConfiguration, joinConfiguration, type KubeadmSettings } from './kubeadm-config.ts';
-import { bootstrapUnit, routerUnit, routeUnit } from './units.ts';
+import {
+  networkdDropIn,
+  type RouterProgram,
+  routerDrainUnit,
+  routerSysctls,
+  routerUnit,
+} from './router-host.ts';
+import { bootstrapUnit, routeUnit } from './units.ts';
 
 /** A machine of the control plane, or a worker. */
 export interface NodeSettings {
@@ -21,6 +28,15 @@ export interface NodeSettings {
 }
 
 const pki = '/etc/kubernetes/pki';
+
+/** Where the archive of the program is unpacked. As root: files of user-data are written before there is another user. */
+const routerProgram: RouterProgram = {
+  command: '/opt/bgp-lb/node /opt/bgp-lb/bgp-lb-router.mjs',
+  user: undefined,
+};
+
+/** Put before what is the same however it comes to a host. */
+const origin = '# Written by bgp-lb-speaker cloud-init.\n';
 
 /** User-data of a master. */
 export function masterUserData(settings: NodeSettings): UserData {
@@ -91,9 +107,10 @@ export function loadBalancerUserData(settings: {
     files: [
       file(machineFiles.routerConfig, routerConfig, '0600'),
       ...passwordFiles.map((path) => file(path, `${password ?? ''}\n`, '0600')),
-      file('/etc/sysctl.d/90-bgp-lb-router.conf', routerSysctls, '0644'),
-      file('/etc/systemd/networkd.conf.d/90-bgp-lb.conf', networkdDropIn, '0644'),
-      file(machineFiles.routerUnit, routerUnit, '0644'),
+      file('/etc/sysctl.d/90-bgp-lb-router.conf', origin + routerSysctls, '0644'),
+      file('/etc/systemd/networkd.conf.d/90-bgp-lb.conf', origin + networkdDropIn, '0644'),
+      file(machineFiles.routerUnit, origin + routerUnit(routerProgram), '0644'),
+      file(machineFiles.routerDrainUnit, origin + routerDrainUnit(routerProgram), '0644'),
       file(machineFiles.script, script, '0755'),
     ],
     commands: [
@@ -101,25 +118,10 @@ export function loadBalancerUserData(settings: {
       ['sysctl', '--load', '/etc/sysctl.d/90-bgp-lb-router.conf'],
       ['systemctl', 'daemon-reload'],
       ['systemctl', 'try-restart', 'systemd-networkd.service'],
-      ['systemctl', 'enable', '--now', '--no-block', 'bgp-lb-router.service'],
+      ['systemctl', 'enable', '--now', '--no-block', 'bgp-lb-router.service', 'bgp-lb-router-drain.service'],
     ],
   };
 }
-
-/** The same as the router sets when it starts (`dataplane.manageSysctls`), from the boot on. */
-const routerSysctls = `# Written by bgp-lb-speaker cloud-init. What has a - may be missing: machines without IPv6.
-net.ipv4.ip_forward = 1
-net.ipv4.fib_multipath_hash_policy = 1
--net.ipv6.fib_multipath_hash_policy = 1
-net.ipv4.conf.all.send_redirects = 0
-net.ipv4.conf.default.send_redirects = 0
-`;
-
-const networkdDropIn = `# Written by bgp-lb-speaker cloud-init: networkd deletes routes and next hops that it did not make.
-[Network]
-ManageForeignRoutes=no
-ManageForeignNextHops=no
-`;
 
 function nodeFiles({ config, bootstrap }: NodeSettings): readonly CloudFile[] {
   return [

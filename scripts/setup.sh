@@ -76,6 +76,8 @@ missing_packages() {
   has exabgp || echo exabgp
   { has bgpctl && [ -x /usr/sbin/bgpd ]; } || echo openbgpd
   has cloud-init || echo cloud-init
+  # An init for test/kit/systemd-machine.ts, in namespaces: that of this machine stays.
+  { has systemctl && [ -x /lib/systemd/systemd ]; } || echo systemd
   # For scripts/engine.ts.
   has dockerd || echo docker.io
   { has docker-compose || docker compose version >/dev/null 2>&1; } || echo docker-compose

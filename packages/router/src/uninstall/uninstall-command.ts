@@ -49,14 +49,16 @@ async function removeAll(config: RouterConfig, isDry: boolean): Promise<string[]
     isDry,
   };
   try {
-    const { removed, left } = await uninstall(options);
+    const { removed, restored, left } = await uninstall(options);
     const names = Object.values(stateFiles).flatMap((name) => [name, `${name}.new`]);
     const files = [...names.map((name) => join(config.stateDir, name)), config.api.socket];
     const present = files.filter((path) => existsSync(path));
     if (!isDry) for (const path of present) rmSync(path, { force: true });
-    const verb = isDry ? 'would remove' : 'removed';
+    const would = isDry ? 'would ' : '';
+    const past = isDry ? '' : 'd';
     return [
-      ...[...removed, ...present].map((what) => `${verb} ${what}`),
+      ...[...removed, ...present].map((what) => `${would}remove${past} ${what}`),
+      ...restored.map((what) => `${would}restore${past} ${what}`),
       ...left.map((what) => `left: ${what}`),
     ];
   } finally {

@@ -21,6 +21,8 @@ export interface UninstallOptions {
 /** What was done, or with `isDry` would be, and what stays; one phrase each. */
 export interface Uninstalled {
   readonly removed: readonly string[];
+  /** Settings with their former values. */
+  readonly restored: readonly string[];
   readonly left: readonly string[];
 }
 
@@ -39,8 +41,7 @@ export async function uninstall(options: UninstallOptions): Promise<Uninstalled>
     if (!options.isDry) await options.nft.deleteTable(family, NFT_TABLE);
     removed.push(`nft table ${family} ${NFT_TABLE}`);
   }
-  const settings = restoreSysctls(options);
-  return { removed: [...removed, ...settings.removed], left: settings.left };
+  return { removed, ...restoreSysctls(options) };
 }
 
 /** First what refers to others: rules, routes, groups, next hops. */
@@ -61,8 +62,8 @@ function withoutSpeakers(objects: KernelObjects): KernelObjects {
 }
 
 /** What nobody has changed since gets its former value again. */
-function restoreSysctls({ sysctl, record, isDry }: UninstallOptions): { removed: string[]; left: string[] } {
-  const removed: string[] = [];
+function restoreSysctls({ sysctl, record, isDry }: UninstallOptions): Omit<Uninstalled, 'removed'> {
+  const restored: string[] = [];
   const left: string[] = [];
   for (const [name, { before, after }] of [...record.read()].reverse()) {
     const now = currentValue(sysctl, name);
@@ -73,10 +74,10 @@ function restoreSysctls({ sysctl, record, isDry }: UninstallOptions): { removed:
       left.push(`sysctl ${name} = ${now} (was ${before}): somebody else has set it since`);
     } else {
       if (!isDry) sysctl.write(name, before);
-      removed.push(`sysctl ${name}: ${now} -> ${before}`);
+      restored.push(`sysctl ${name}: ${now} -> ${before}`);
     }
   }
-  return { removed, left };
+  return { restored, left };
 }
 
 /** `undefined` for that of an interface that is gone. */

@@ -1,5 +1,10 @@
+import { release } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { addVeth, useNamespace } from './testing/use-namespace.ts';
+
+const [major = 0, minor = 0] = release().split('.').map(Number);
+/** Kernels before 6.9 do not count the packets of a group. */
+const countsPackets = major > 6 || (major === 6 && minor >= 9);
 
 describe('next hops in the kernel', () => {
   const test = useNamespace('nexthop', (namespace) => addVeth(namespace, '10.0.0.1/24', '2001:db8::1/64'));
@@ -63,6 +68,54 @@ describe('next hops in the kernel', () => {
     expect(moved.length).toBeGreaterThan(40);
     expect(new Set(moved.map(({ nexthopId }) => nexthopId))).toEqual(new Set([12]));
     expect(seen.after.some(({ nexthopId }) => nexthopId === 12)).toBe(false);
+  });
+
+  it('counts the packets of each member of a group, from when it was last replaced', async () => {
+    const seen = await test.inside.run(async ({ linux, linkIndex }) => {
+      const { createSocket } = process.getBuiltinModule('node:dgram');
+      const route = new linux.RouteSocket();
+      const interfaceIndex = linkIndex('v0');
+      const ids = [31, 32];
+      for (const id of ids) route.setNexthop({ id, gateway: `10.0.0.${id}`, interfaceIndex, protocol: 84 });
+      const group = {
+        id: 300,
+        members: ids.map((id) => ({ id, weight: 1 })),
+        protocol: 84,
+        resilient: { buckets: 64, idleTimer: 120, unbalancedTimer: 0 },
+      };
+      route.setNexthopGroup(group);
+      route.setRoute({ destination: '10.50.0.0/24', nexthopId: 300, protocol: 84 });
+      const counts = () => {
+        const packets = route.nexthopGroupPackets(300);
+        return packets && [...packets].sort();
+      };
+      const before = counts();
+      const socket = createSocket('udp4');
+      for (let host = 1; host <= 100; host++) {
+        await new Promise((resolve) => socket.send('x', 9, `10.50.0.${host}`, resolve));
+      }
+      socket.close();
+      const after = counts();
+      route.setNexthopGroup(group);
+      const replaced = counts();
+      route.deleteNexthop(300);
+      for (const id of ids) route.deleteNexthop(id);
+      route.close();
+      return { before, after, replaced };
+    });
+    if (!countsPackets) {
+      expect(seen).toEqual({ before: undefined, after: undefined, replaced: undefined });
+      return;
+    }
+    const none = [
+      [31, 0],
+      [32, 0],
+    ];
+    expect(seen.before).toEqual(none);
+    expect(seen.after?.map(([id]) => id)).toEqual([31, 32]);
+    expect(seen.after?.every(([, packets]) => packets > 0)).toBe(true);
+    expect(seen.after?.reduce((sum, [, packets]) => sum + packets, 0)).toBeGreaterThanOrEqual(100);
+    expect(seen.replaced).toEqual(none);
   });
 
   it('shares the buckets by weight', async () => {

@@ -34,6 +34,7 @@ import {
   setNexthopMessage,
 } from './nexthop.ts';
 import { dumpBuckets, type NexthopBucket, parseBucket } from './nexthop-bucket.ts';
+import { getGroupPackets, parseGroupPackets } from './nexthop-packets.ts';
 import {
   deleteRouteMessage,
   dumpRoutes,
@@ -200,6 +201,24 @@ export class RouteSocket {
     return this.#netlink.dump(`dump buckets of group ${groupId}`, dumpBuckets(groupId), ({ payload }) =>
       parseBucket(payload),
     );
+  }
+
+  /**
+   * The packets that each member of a group was chosen for since the group was last replaced, by the member's id; `undefined` where the
+   * kernel is older than 6.9 and does not count.
+   */
+  nexthopGroupPackets(groupId: number): ReadonlyMap<number, number> | undefined {
+    try {
+      return this.#netlink.answer(
+        `read packets of group ${groupId}`,
+        getGroupPackets(groupId),
+        ({ payload }) => parseGroupPackets(payload),
+      );
+    } catch (error) {
+      // An attribute that it does not know.
+      if (isNetlinkError(error, constants.errno.EINVAL)) return undefined;
+      throw error;
+    }
   }
 
   /** The neighbour tables of all interfaces or of one. */

@@ -99,6 +99,7 @@ describe('what people read', () => {
                 interfaceName: 'eth0',
                 buckets: 5461,
                 share: 1 / 3,
+                packets: 1234,
                 problem: '',
               },
             ],

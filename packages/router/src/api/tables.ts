@@ -233,7 +233,7 @@ export function fibTables({ vips, problems }: DataPlaneStatus): Table[] {
     ]),
   };
   const shares: Table = {
-    columns: ['VIP', 'NEXT HOP', 'INTERFACE', 'WEIGHT', 'BUCKETS', 'SHARE', 'PROBLEM'],
+    columns: ['VIP', 'NEXT HOP', 'INTERFACE', 'WEIGHT', 'BUCKETS', 'SHARE', 'PACKETS', 'PROBLEM'],
     rows: vips.flatMap(({ vip, members }) =>
       members.map((member) => [
         vip,
@@ -242,6 +242,7 @@ export function fibTables({ vips, problems }: DataPlaneStatus): Table[] {
         member.weight,
         member.buckets,
         `${(member.share * 100).toFixed(1)}%`,
+        member.packets,
         member.problem,
       ]),
     ),

@@ -17,6 +17,8 @@ export interface ForwardingShare {
   readonly buckets: number;
   /** Its part of all buckets, 0 to 1. */
   readonly share: number;
+  /** Packets to it since the group was last changed; `undefined` where the kernel does not count them, or was not asked. */
+  readonly packets: number | undefined;
   /** Why it is wanted but not forwarded to; empty when it is. */
   readonly problem: string;
 }
@@ -30,6 +32,14 @@ export interface VipForwarding {
   readonly members: readonly ForwardingShare[];
   /** Details in the data plane's own words: object ids, table, metric. */
   readonly detail: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** What is counted for a status. */
+export interface StatusParts {
+  /** The buckets, which costs some milliseconds. They are all 0 otherwise. */
+  readonly shares: boolean;
+  /** The packets. Default: as `shares`. */
+  readonly packets?: boolean;
 }
 
 export interface DataPlaneStatus {
@@ -102,8 +112,7 @@ export interface DataPlane {
   ): BucketMove;
   /** The next hops that the VIP is forwarded to now. */
   forwarding(vip: string): readonly string[];
-  /** Without `shares` the buckets are not counted, which costs some milliseconds: they are all 0 then. */
-  status(options: { readonly shares: boolean }): DataPlaneStatus;
+  status(parts: StatusParts): DataPlaneStatus;
   /** Throws when what packets are forwarded by does not answer: nothing could be changed then. */
   checkAnswers(): void;
   /** Leaves forwarding as it is (invariant 6) and releases everything else. */

@@ -22,7 +22,13 @@ export function metricSources({ pools, dataPlane, onLink, bgp }: MetricParts): M
       dataPlane
         .status({ shares: true })
         .vips.flatMap(({ vip, members }) =>
-          members.map(({ nextHop, share, buckets }) => ({ vip, member: nextHop, share, buckets })),
+          members.map(({ nextHop, share }) => ({ vip, member: nextHop, share })),
+        ),
+    packets: () =>
+      dataPlane
+        .status({ shares: false, packets: true })
+        .vips.flatMap(({ vip, members }) =>
+          members.map(({ nextHop, packets }) => ({ vip, member: nextHop, packets })),
         ),
     forwarding: () => vips.map((vip) => ({ vip, forwarding: dataPlane.forwarding(vip).length > 0 })),
     sessions: () => bgp.peers().map(({ peer, neighbor }) => ({ role: neighbor.role, state: peer.state })),

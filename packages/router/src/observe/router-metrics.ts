@@ -20,7 +20,12 @@ export interface MetricSources {
     readonly vip: string;
     readonly member: string;
     readonly share: number;
-    readonly buckets: number;
+  }[];
+  packets(): readonly {
+    readonly vip: string;
+    readonly member: string;
+    /** `undefined` where the kernel does not count them. */
+    readonly packets: number | undefined;
   }[];
   forwarding(): readonly { readonly vip: string; readonly forwarding: boolean }[];
   sessions(): readonly { readonly role: string; readonly state: string }[];
@@ -149,6 +154,17 @@ export class RouterMetrics {
       'Part of the hash buckets that point to a member, 0 to 1.',
       ['vip', 'member'],
       () => sources.shares().map(({ vip, member, share }) => ({ labels: { vip, member }, value: share })),
+    );
+    this.#gauge(
+      'member_packets',
+      'Packets to a member since the group of its VIP was last changed; only where the kernel counts them (6.9 and later).',
+      ['vip', 'member'],
+      () =>
+        sources
+          .packets()
+          .flatMap(({ vip, member, packets }) =>
+            packets === undefined ? [] : [{ labels: { vip, member }, value: packets }],
+          ),
     );
     this.#gauge('vip_forwarding', '1 while packets to the VIP reach a member.', ['vip'], () =>
       sources.forwarding().map(({ vip, forwarding }) => ({ labels: { vip }, value: forwarding ? 1 : 0 })),

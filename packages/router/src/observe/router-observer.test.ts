@@ -19,7 +19,8 @@ beforeEach(() => {
   metrics = new RouterMetrics();
   metrics.observe({
     members: () => [{ vip: 'v', name: '10.0.0.11', state: 'active', weight: 256, exits: 3, heldUntil: 1 }],
-    shares: () => [{ vip: 'v', member: '10.0.0.11', share: 0.5, buckets: 8192 }],
+    shares: () => [{ vip: 'v', member: '10.0.0.11', share: 0.5 }],
+    packets: () => [{ vip: 'v', member: '10.0.0.11', packets: 12 }],
     forwarding: () => [{ vip: 'v', forwarding: true }],
     sessions: () => [{ role: 'master', state: 'Established' }],
     onLink: () => [],
@@ -163,6 +164,7 @@ describe('the observer', () => {
     expect(await metric('bgp_lb_router_pool_members{vip="v",state="active"}')).toBe('1');
     expect(await metric('bgp_lb_router_pool_members{vip="v",state="stale"}')).toBe('0');
     expect(await metric('bgp_lb_router_member_bucket_share{vip="v",member="10.0.0.11"}')).toBe('0.5');
+    expect(await metric('bgp_lb_router_member_packets{vip="v",member="10.0.0.11"}')).toBe('12');
     expect(await metric('bgp_lb_router_vip_forwarding{vip="v"}')).toBe('1');
     expect(await metric('bgp_lb_router_sessions{role="master",state="Established"}')).toBe('1');
     expect(await metric('bgp_lb_router_rejected_connections')).toBe('3');

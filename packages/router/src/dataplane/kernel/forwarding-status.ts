@@ -14,6 +14,8 @@ export interface ForwardingQuestion {
   readonly resolver: NextHopResolver;
   /** Reads the buckets of a group from the kernel. */
   readonly buckets: (groupId: number) => readonly NexthopBucket[];
+  /** Reads how many packets a group's members had, by their ids; `undefined` where nobody counts. */
+  readonly packets: (groupId: number) => ReadonlyMap<number, number> | undefined;
 }
 
 /** What the kernel does for a VIP, with each member's share of the hash buckets. */
@@ -24,10 +26,11 @@ export function vipForwarding(question: ForwardingQuestion): VipForwarding {
   const group = route?.target.kind === 'group' ? known.groups.get(route.target.id) : undefined;
   const counts = bucketCounts(group, question.buckets);
   const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const packets = group && question.packets(group.id);
   return {
     vip,
     forwarding: group !== undefined,
-    members: question.nextHops.map((member) => share(member, question, group, counts, total)),
+    members: question.nextHops.map((member) => share(member, question, group, { counts, total, packets })),
     detail: {
       table,
       metric: ROUTE_METRIC,
@@ -38,12 +41,19 @@ export function vipForwarding(question: ForwardingQuestion): VipForwarding {
   };
 }
 
+/** What was counted of a group, by the ids of its members. */
+interface GroupCounts {
+  readonly counts: ReadonlyMap<number, number>;
+  /** All buckets. */
+  readonly total: number;
+  readonly packets: ReadonlyMap<number, number> | undefined;
+}
+
 function share(
   { nextHop, weight }: WeightedNextHop,
   { known, resolver }: ForwardingQuestion,
   group: NexthopGroup | undefined,
-  counts: ReadonlyMap<number, number>,
-  total: number,
+  { counts, total, packets }: GroupCounts,
 ): ForwardingShare {
   const way = resolver.resolve(nextHop);
   // Its own and that of its twin.
@@ -57,6 +67,7 @@ function share(
     interfaceName: 'problem' in way ? undefined : way.interfaceName,
     buckets,
     share: total === 0 ? shareByWeight(group, ids) : buckets / total,
+    packets: packets && ids.reduce((sum, id) => sum + (packets.get(id) ?? 0), 0),
     problem,
   };
 }

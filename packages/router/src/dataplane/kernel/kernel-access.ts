@@ -67,6 +67,21 @@ export function readBuckets(socket: Pick<RouteSocket, 'nexthopBuckets'>, groupId
   }
 }
 
+/** The packets of a group's members by their ids; `undefined` where the kernel does not count, or the group is gone. */
+export function readPackets(
+  socket: Pick<RouteSocket, 'nexthopGroupPackets'>,
+  groupId: number,
+): ReadonlyMap<number, number> | undefined {
+  try {
+    return socket.nexthopGroupPackets(groupId);
+  } catch (error) {
+    if (error instanceof NetlinkError) {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
 /** Sends one request. What is to be deleted and is gone already counts as done. */
 export function perform(socket: KernelSocket, protocol: number, operation: Operation): void {
   switch (operation.kind) {

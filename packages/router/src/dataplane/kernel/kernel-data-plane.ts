@@ -6,12 +6,13 @@ import {
   type DataPlaneHandlers,
   type DataPlaneStatus,
   NoWayError,
+  type StatusParts,
 } from '../data-plane.ts';
 import { moveBuckets } from './bucket-move.ts';
 import { type Resolution, ROUTE_METRIC, type Wanted } from './desired-objects.ts';
 import { vipForwarding } from './forwarding-status.ts';
 import { type CopyTargets, copyTargets } from './icmp-copies.ts';
-import { readBuckets } from './kernel-access.ts';
+import { readBuckets, readPackets } from './kernel-access.ts';
 import type { KernelChange, KernelHost } from './kernel-host.ts';
 import { KernelReconciler, type Pass } from './kernel-reconciler.ts';
 import { LinkWatch } from './link-watch.ts';
@@ -185,7 +186,7 @@ export class KernelDataPlane implements DataPlane {
     return this.#forwarding.get(vip) ?? [];
   }
 
-  status({ shares }: { readonly shares: boolean }): DataPlaneStatus {
+  status({ shares, packets = shares }: StatusParts): DataPlaneStatus {
     return {
       kind: this.kind,
       vips: [...this.#wanted].map(([vip, nextHops]) =>
@@ -196,6 +197,7 @@ export class KernelDataPlane implements DataPlane {
           known: this.#reconciler.known,
           resolver: this.#resolver,
           buckets: (groupId) => (shares ? readBuckets(this.#host.socket, groupId) : []),
+          packets: (groupId) => (packets ? readPackets(this.#host.socket, groupId) : undefined),
         }),
       ),
       problems: [...this.#problems.values()].flat(),

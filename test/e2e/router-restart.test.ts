@@ -34,37 +34,40 @@ describe('packets through a router that is started again', { timeout: 150_000 },
     await lab?.destroy();
   });
 
-  /** The packets of a second, or of longer where the machine is busy. */
-  async function packets(running: EchoStream): Promise<void> {
-    const wanted = (await running.sent()) + 500;
-    await expect.poll(() => running.sent(), eventually).toBeGreaterThan(wanted);
+  /** The packets of a moment, which is longer where the machine is busy. */
+  async function packets(): Promise<void> {
+    const sent = async (): Promise<number> => (await stream?.sent()) ?? 0;
+    const wanted = (await sent()) + 300;
+    await expect.poll(sent, eventually).toBeGreaterThan(wanted);
   }
 
   /** Sends packets all the while, and before, between and after: what became of them. */
   async function during(stop: () => Promise<unknown>, start: () => Promise<unknown>): Promise<unknown> {
     const running = await EchoStream.start(lab.client, vipAddress, sources);
     stream = running;
-    await packets(running);
+    await packets();
     await stop();
-    await packets(running);
+    await packets();
     await start();
     await waitForAllActive(lab, 60_000);
-    await packets(running);
+    await packets();
     const { sent, ...lost } = await running.stop();
-    expect(sent).toBeGreaterThan(1500);
+    expect(sent).toBeGreaterThan(900);
     return lost;
   }
 
   const nothing = { lost: 0, unreachable: 0 };
 
-  it.each(['stop', 'kill'] as const)('are not lost by its %s, nor by the start', async (how) => {
+  it('are not lost by its stop and its kill -9, nor by the starts', async () => {
     const { router } = lab.lb;
-    expect(
-      await during(
-        () => router[how](),
-        () => router.start(),
-      ),
-    ).toEqual(nothing);
+    const stopAndKill = async (): Promise<void> => {
+      await router.stop();
+      await packets();
+      await router.start();
+      await waitForAllActive(lab, 60_000);
+      await router.kill();
+    };
+    expect(await during(stopAndKill, () => router.start())).toEqual(nothing);
   });
 
   it('are not lost by an upgrade that finds the state and the next-hop groups of an earlier release', async () => {
@@ -97,7 +100,7 @@ describe('packets through a router that is started again', { timeout: 150_000 },
     const [first, second, third] = addresses(lab.masters) as [string, string, string];
     const running = await EchoStream.start(lab.client, vipAddress, sources);
     stream = running;
-    await packets(running);
+    await packets();
     const drain = await lb.router.query(['drain', third, '--wait', '1s'], 60_000);
     expect(drain).toMatchObject({ code: 0, stdout: expect.stringContaining(`${third} is out here`) });
     expect(await lb.pool()).toEqual([first, second]);
@@ -121,7 +124,7 @@ describe('packets through a router that is started again', { timeout: 150_000 },
     expect((await lb.router.query(['undrain', third], 60_000)).code).toBe(0);
     await undrainAll();
     await waitForAllActive(lab, 60_000);
-    await packets(running);
+    await packets();
     expect(await running.stop()).toMatchObject(nothing);
   });
 
@@ -131,7 +134,7 @@ describe('packets through a router that is started again', { timeout: 150_000 },
     const manager = await NotifySocket.open(lb);
     try {
       await lb.router.start(30_000, { NOTIFY_SOCKET: manager.path, WATCHDOG_USEC: '2000000' });
-      await waitForAllActive(lab);
+      await waitForAllActive(lab, 60_000);
       const served = (count: number): string => `STATUS=${vipAddress} forwarded to ${count} of 3 members`;
       await expect.poll(() => manager.told, eventually).toContain(served(3));
       await expect

@@ -91,7 +91,7 @@ describe.skipIf(!existsSync('/usr/sbin/bird'))('two load balancers behind BIRD',
   });
 
   it('are left by it when they drain, and taken again', async () => {
-    const drain = first.router.query(['drain', '--wait', '3s'], 60_000);
+    const drain = first.router.query(['drain', '--wait', '1s'], 60_000);
     await expect
       .poll(async () => Object.fromEntries(await attributes(first)), waiting)
       .toMatchObject({ med: '4294967295', community: expect.stringContaining('(65535,0)') });

@@ -31,6 +31,7 @@ import { chooseRouterId } from './bgp/router-identity.ts';
 import { UpstreamAdvertiser } from './bgp/upstream-advertiser.ts';
 import { configWarnings } from './config/cross-field.ts';
 import type { RouterConfig } from './config/router-config.ts';
+import { stateFiles } from './config/state-files.ts';
 import type { DataPlane } from './dataplane/data-plane.ts';
 import { makeDataPlane } from './dataplane/make-data-plane.ts';
 import { type DrainPhase, HostDrain } from './drain/host-drain.ts';
@@ -143,7 +144,7 @@ class Router {
     });
     this.#drain = new HostDrain(this.#clock, (phase) => this.#drained(phase));
     this.#memberDrains = new MemberDrains({
-      path: join(config.stateDir, 'member-drains.json'),
+      path: join(config.stateDir, stateFiles.memberDrains),
       pools: this.#pools,
       clock: this.#clock,
       wallClock: Date.now,

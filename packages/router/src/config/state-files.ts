@@ -4,4 +4,6 @@ export const stateFiles = {
   routerId: 'router-id',
   /** What settings of the host were before they were changed. */
   sysctls: 'sysctls.json',
+  /** The members that an operator has drained here. */
+  memberDrains: 'member-drains.json',
 } as const;

@@ -91,6 +91,7 @@ describe('uninstall', { timeout: TIMEOUT }, () => {
       await plane.kill();
       lab.ip('route', 'replace', VIP, 'via', '10.0.2.11', 'proto', '84', 'metric', '8400');
       writeFileSync(join(folder, 'state/router-id'), '10.0.0.1\n');
+      writeFileSync(join(folder, 'state/member-drains.json'), '{}');
       writeFileSync(join(folder, 'state/of-somebody-else'), '');
       const used = kernel();
       expect(used).not.toBe(before);

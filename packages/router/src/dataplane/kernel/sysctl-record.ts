@@ -50,6 +50,7 @@ export class SysctlRecord {
     settings.set(name, { before: settings.get(name)?.before ?? before, after });
     const next = `${this.#path}.new`;
     const text = JSON.stringify({ scope: this.#scope, settings: Object.fromEntries(settings) });
+    // Not forced to the disk: after a crash of the host the record is void.
     writeFileSync(next, `${text}\n`, { mode: 0o644 });
     renameSync(next, this.#path);
   }

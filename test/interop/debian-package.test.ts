@@ -24,7 +24,7 @@ dataplane: { proxyInterfaces: [eth0] }
 const fourCapabilities = '0000000000803400';
 
 /** The Debian package on a machine with systemd: what an operator does, in that order. */
-describe('the Debian package of the router', { timeout: 120_000 }, () => {
+describe('the Debian package of the router', { timeout: 240_000 }, () => {
   let machine: SystemdMachine;
   let folder: string;
   let file: string;
@@ -46,6 +46,11 @@ describe('the Debian package of the router', { timeout: 120_000 }, () => {
     (await machine.run('systemctl', 'show', '--property=MainPID', '--value', 'bgp-lb-router')).trim();
   const lines = async (...argv: string[]): Promise<string[]> =>
     (await machine.run(...argv)).trim().split('\n');
+  /** What units have logged, in its order. */
+  const logOf = async (...names: string[]): Promise<string> => {
+    await machine.run('journalctl', '--sync');
+    return machine.run('journalctl', '--output=cat', ...names.map((name) => `--unit=${name}`));
+  };
 
   it("is all root's, and keeps what an administrator may change", () => {
     expect(file).toMatch(/\/bgp-lb-router_\d+\.\d+\.\d+_(amd64|arm64)\.deb$/);
@@ -129,7 +134,7 @@ describe('the Debian package of the router', { timeout: 120_000 }, () => {
     machine.write('/etc/bgp-lb/router.yaml', config.replace('asn: 64512', 'asn: 0'));
     await machine.run('systemd-tmpfiles', '--create', 'bgp-lb-router.conf');
     expect((await machine.try('systemctl', 'reload', 'bgp-lb-router')).code).not.toBe(0);
-    expect(await machine.run('journalctl', '--output=cat', '--unit=bgp-lb-router')).toMatch(/asn: .*0/);
+    expect(await logOf('bgp-lb-router.service')).toMatch(/asn: .*0/);
     machine.write('/etc/bgp-lb/router.yaml', config);
     await machine.run('systemd-tmpfiles', '--create', 'bgp-lb-router.conf');
   });
@@ -139,9 +144,7 @@ describe('the Debian package of the router', { timeout: 120_000 }, () => {
     await machine.run('dpkg', '--force-unsafe-io', '--install', '/run/router.deb');
     expect(await mainPid()).not.toBe(before);
     expect(await lines('systemctl', 'is-active', ...units)).toEqual(['active', 'active']);
-    expect(await machine.run('journalctl', '--output=cat', '--unit=bgp-lb-router-drain')).not.toContain(
-      'drained',
-    );
+    expect(await logOf('bgp-lb-router-drain.service')).not.toContain('drained');
   });
 
   it('is removed after a drain, with what it has in the kernel, and purged without the configuration', async () => {
@@ -149,7 +152,7 @@ describe('the Debian package of the router', { timeout: 120_000 }, () => {
     // The unit's own drain then finds that it is done already, and waits no more.
     await machine.run('bgp-lb-router', 'drain', '--wait', '0s');
     await machine.run('dpkg', '--remove', 'bgp-lb-router');
-    const log = await machine.run('journalctl', '--output=cat', ...units.map((unit) => `--unit=${unit}`));
+    const log = await logOf(...units);
     expect(log.indexOf('drained: nothing is announced')).toBeGreaterThan(0);
     expect(log.lastIndexOf('bgp-lb-router is stopping')).toBeGreaterThan(
       log.indexOf('drained: nothing is announced'),

@@ -56,7 +56,7 @@ export class SystemdMachine {
 
   /** Runs a program on it to its end, whatever that is. */
   try(...argv: readonly string[]): Promise<CommandResult> {
-    return tryCommand([...this.#enter(), ...argv], { timeoutMs: 60_000 });
+    return tryCommand([...this.#enter(), ...argv], { timeoutMs: 180_000 });
   }
 
   /** @returns what a program printed. @throws Error with its exit code and both outputs */

@@ -127,7 +127,7 @@ function connectError(socketPath: string, error: NodeJS.ErrnoException): Control
     case 'EACCES':
     case 'EPERM':
       return new ControlClientError(
-        `no permission for ${socketPath}: the control socket is root's`,
+        `no permission for ${socketPath}: it is for the daemon's own user and root`,
         undefined,
         options,
       );

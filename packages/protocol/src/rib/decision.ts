@@ -76,6 +76,8 @@ const steps: readonly Step[] = [
  */
 export function decide(paths: readonly Path[], options: DecisionOptions = {}): Decision {
   const { isReachable } = options;
+  const [only] = paths;
+  if (only !== undefined && paths.length === 1) return decideAlone(only, options);
   const usable = isReachable === undefined ? paths : paths.filter(isReachable);
   const reasons = new Map<Path, DecisionReason>();
   const ranking: RankedPath[] = [];
@@ -91,6 +93,13 @@ export function decide(paths: readonly Path[], options: DecisionOptions = {}): D
   for (const path of unusable.toSorted(comparePeerAndId))
     ranking.push({ path, reason: 'next hop unreachable' });
   return { best, ranking };
+}
+
+/** What most prefixes have, in a large table. */
+function decideAlone(path: Path, { isReachable }: DecisionOptions): Decision {
+  if (isReachable === undefined || isReachable(path))
+    return { best: path, ranking: [{ path, reason: 'best' }] };
+  return { best: undefined, ranking: [{ path, reason: 'next hop unreachable' }] };
 }
 
 /** Runs the steps over the paths; notes for each path that falls out which step it was. */

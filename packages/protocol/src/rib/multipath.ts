@@ -35,6 +35,9 @@ const tieBreakers: ReadonlySet<DecisionReason> = new Set<DecisionReason>([
  */
 export function selectPaths(paths: readonly Path[], options: DecisionOptions = {}): Selection {
   const { best, ranking } = decide(paths, options);
+  if (ranking.length === 1) {
+    return { best, paths: ranking.map(({ path, reason }) => ({ path, reason, isUsed: path === best })) };
+  }
   const nextHops = new Set<IpAddressKey | undefined>();
   const selected = ranking.map(({ path, reason }): SelectedPath => {
     if (path !== best && !tieBreakers.has(reason)) return { path, reason, isUsed: false };

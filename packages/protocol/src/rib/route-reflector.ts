@@ -39,9 +39,10 @@ interface PassedOn {
 }
 
 interface PrefixState {
+  readonly key: PrefixKey;
   readonly prefix: Prefix;
-  /** By source and the identifier that it gave the path. */
-  readonly paths: Map<string, Path>;
+  /** At most one of each source and identifier that it gave; few, so that they are looked through. */
+  readonly paths: Path[];
 }
 
 /** A peer that paths come from, while it has any. */
@@ -73,7 +74,8 @@ export class RouteReflector {
   readonly #passedOn = new Map<PathAttributes, PassedOn>();
   /** By name, while they have paths. */
   readonly #sources = new Map<string, Source>();
-  #changed = new Map<PrefixKey, Prefix>();
+  /** Of these, one without paths is forgotten by the next `flush`. */
+  #changed = new Set<PrefixState>();
 
   constructor(options: RouteReflectorOptions) {
     this.#options = options;
@@ -92,7 +94,8 @@ export class RouteReflector {
 
   /** What the options say about the paths of this prefix is not as it was. */
   touch(prefix: Prefix): void {
-    this.#changed.set(prefixKey(prefix), prefix);
+    const state = this.#prefixes.get(prefixKey(prefix));
+    if (state !== undefined) this.#changed.add(state);
   }
 
   /** A session is up: the peer is to have everything. @returns what it is to be sent, by family */
@@ -122,13 +125,13 @@ export class RouteReflector {
   /** Has all changes since the last call passed on. @returns the members that there is something for */
   flush(): readonly GroupMember[] {
     const changed = this.#changed;
-    this.#changed = new Map();
-    for (const [key, prefix] of changed) {
-      const selection = this.select(prefix);
-      for (const group of this.#groups.values()) {
-        if (group.group.family === prefix.family)
-          group.group.set(key, prefix, this.#wanted(group, selection));
+    this.#changed = new Set();
+    for (const { key, prefix, paths } of changed) {
+      const selection = selectPaths(paths, this.#options.decision);
+      for (const to of this.#groups.values()) {
+        if (to.group.family === prefix.family) to.group.set(key, prefix, this.#wanted(to, selection));
       }
+      if (paths.length === 0) this.#prefixes.delete(key);
     }
     return [...this.#groups.values()].flatMap(({ group }) =>
       [...group.members].filter(({ hasNews }) => hasNews),
@@ -137,8 +140,7 @@ export class RouteReflector {
 
   /** What the decision process makes of the paths of a prefix. */
   select(prefix: Prefix): Selection {
-    const paths = this.#prefixes.get(prefixKey(prefix))?.paths.values() ?? [];
-    return selectPaths([...paths], this.#options.decision);
+    return selectPaths(this.#prefixes.get(prefixKey(prefix))?.paths ?? [], this.#options.decision);
   }
 
   /** The identifier under which a path that `select` gave is sent to peers with ADD-PATH. */
@@ -148,7 +150,7 @@ export class RouteReflector {
 
   /** The prefixes that there are paths of. */
   *prefixes(): IterableIterator<Prefix> {
-    for (const { prefix } of this.#prefixes.values()) yield prefix;
+    for (const { prefix, paths } of this.#prefixes.values()) if (paths.length > 0) yield prefix;
   }
 
   /** A group with all that there is for it. */
@@ -193,28 +195,27 @@ export class RouteReflector {
   /** @returns Whether it is one more than before. */
   #put(path: Path): boolean {
     const key = prefixKey(path.prefix);
-    const state = this.#prefixes.get(key) ?? { prefix: path.prefix, paths: new Map<string, Path>() };
-    this.#prefixes.set(key, state);
-    const name = pathName(path);
-    const before = state.paths.get(name);
+    const state = this.#prefixes.get(key) ?? { key, prefix: path.prefix, paths: [] };
+    if (state.paths.length === 0) this.#prefixes.set(key, state);
+    const at = indexIn(state.paths, path);
+    const before = state.paths[at];
     this.#identifiers.take(path);
     this.#hold(path.attributes);
-    state.paths.set(name, path);
+    if (before === undefined) state.paths.push(path);
+    else state.paths[at] = path;
     if (before !== undefined) this.#forget(before);
-    this.#changed.set(key, state.prefix);
+    this.#changed.add(state);
     return before === undefined;
   }
 
   /** @returns Whether it was there. */
   #remove(path: Path): boolean {
-    const key = prefixKey(path.prefix);
-    const state = this.#prefixes.get(key);
-    const known = state?.paths.get(pathName(path));
-    if (state === undefined || known === undefined) return false;
-    state.paths.delete(pathName(path));
-    if (state.paths.size === 0) this.#prefixes.delete(key);
+    const state = this.#prefixes.get(prefixKey(path.prefix));
+    if (state === undefined) return false;
+    const [known] = state.paths.splice(indexIn(state.paths, path), 1);
+    if (known === undefined) return false;
     this.#forget(known);
-    this.#changed.set(key, state.prefix);
+    this.#changed.add(state);
     return true;
   }
 
@@ -253,6 +254,8 @@ function originOf({ from, attributes }: Path, source: Source | undefined): Route
   return origin;
 }
 
-function pathName({ from, pathId }: Path): string {
-  return `${pathId} ${from.name}`;
+/** Where the path of the same source and identifier is; the end where there is none. */
+function indexIn(paths: readonly Path[], { from, pathId }: Path): number {
+  const at = paths.findIndex((each) => each.pathId === pathId && each.from.name === from.name);
+  return at < 0 ? paths.length : at;
 }

@@ -60,7 +60,8 @@ function kernel(): string {
     lab.ip('nexthop'),
     lab.ip('rule'),
     lab.ip('-6', 'rule'),
-    lab.ip('route', 'show', 'table', 'all'),
+    // But for what comes with link-local addresses, of which nobody knows when they are ready.
+    lab.ip('route', 'show', 'table', 'all').replaceAll(/^.*(?:fe80|multicast ff00)::.*\n/gm, ''),
     lab.exec('nft', 'list', 'ruleset'),
   ].join('\n---\n');
 }
@@ -84,12 +85,10 @@ describe('uninstall', { timeout: TIMEOUT }, () => {
       const speakers = ['10.0.1.11', '10.0.2.11'];
       addForeign();
       const before = kernel();
-      // Takes the speaker's route away while it runs: it is made again below.
       await plane.start();
       await plane.setProbed(speakers);
       await plane.setNextHops(speakers.map((nextHop) => ({ nextHop, weight: 256 })));
       await plane.kill();
-      lab.ip('route', 'replace', VIP, 'via', '10.0.2.11', 'proto', '84', 'metric', '8400');
       writeFileSync(join(folder, 'state/router-id'), '10.0.0.1\n');
       writeFileSync(join(folder, 'state/member-drains.json'), '{}');
       writeFileSync(join(folder, 'state/of-somebody-else'), '');

@@ -1,7 +1,6 @@
 import type { Nftables, RouteSocket } from '@bgp-lb/linux';
-import { FLOOR_METRIC, ROUTE_METRIC } from '../dataplane/kernel/desired-objects.ts';
 import { perform, readOwnObjects } from '../dataplane/kernel/kernel-access.ts';
-import { type KernelObjects, noObjects } from '../dataplane/kernel/kernel-objects.ts';
+import { noObjects } from '../dataplane/kernel/kernel-objects.ts';
 import { NFT_TABLE, nftFamilies } from '../dataplane/kernel/nft-table.ts';
 import { describeOperation, operations } from '../dataplane/kernel/operation.ts';
 import type { SysctlRecord } from '../dataplane/kernel/sysctl-record.ts';
@@ -46,19 +45,11 @@ export async function uninstall(options: UninstallOptions): Promise<Uninstalled>
 
 /** First what refers to others: rules, routes, groups, next hops. */
 function removeObjects({ socket, protocol, isDry }: UninstallOptions): string[] {
-  const actual = withoutSpeakers(readOwnObjects(socket, protocol).objects);
+  const actual = readOwnObjects(socket, protocol).objects;
   return operations(noObjects, actual).map((operation) => {
     if (!isDry) perform(socket, protocol, operation);
     return describeOperation(operation).replace(/^delete-/, '');
   });
-}
-
-/** The speaker's routes to VIPs have the same protocol, and metrics of their own: on a host that is both they are to stay. */
-function withoutSpeakers(objects: KernelObjects): KernelObjects {
-  const routes = [...objects.routes].filter(([, { metric }]) =>
-    [FLOOR_METRIC, ROUTE_METRIC].includes(metric),
-  );
-  return { ...objects, routes: new Map(routes) };
 }
 
 /** What nobody has changed since gets its former value again. */

@@ -1,4 +1,5 @@
 import { NetlinkError, type Nexthop, type NexthopBucket, type Route, type RouteSocket } from '@bgp-lb/linux';
+import { FLOOR_METRIC, ROUTE_METRIC } from './desired-objects.ts';
 import {
   type KernelObjects,
   type MarkRule,
@@ -31,13 +32,19 @@ export interface ReadBack {
   readonly foreignIds: ReadonlySet<number>;
 }
 
-/** Reads every object with the protocol number. */
+/** On a host that is a master too, the speaker's routes to the VIPs have the same protocol, and metrics of their own. */
+const metrics = [ROUTE_METRIC, FLOOR_METRIC];
+
+/** Reads every object of the router: those with the protocol number, and of the routes those with its metrics. */
 export function readOwnObjects(socket: KernelSocket, protocol: number): ReadBack {
   const all = socket.nexthops();
   const own = all.filter((nexthop) => nexthop.protocol === protocol);
   const nexthops = own.flatMap((nexthop) => toMember(nexthop));
   const groups = own.flatMap((nexthop) => toGroup(nexthop));
-  const routes = socket.routes({ protocol }).map(toOwnRoute);
+  const routes = socket
+    .routes({ protocol })
+    .filter(({ metric = 0 }) => metrics.includes(metric))
+    .map(toOwnRoute);
   const rules = ([4, 6] as const).flatMap((version) =>
     socket
       .rules(version)

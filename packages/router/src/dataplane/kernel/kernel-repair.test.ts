@@ -84,12 +84,15 @@ describe('repair', () => {
     lab.ip('nexthop', 'add', 'id', '7', 'via', '10.0.1.11', 'dev', 'to-m1');
     lab.ip('route', 'add', '203.0.113.0/24', 'nhid', '7');
     lab.ip('route', 'add', '198.51.100.0/24', 'via', '10.0.2.11', 'proto', 'static');
+    // The speaker's, on a host that is both.
+    lab.ip('route', 'add', '10.100.0.1', 'via', '10.0.2.11', 'proto', '84', 'metric', '8400');
     lab.ip('rule', 'add', 'fwmark', '7', 'lookup', '77', 'priority', '84');
     lab.exec('nft', 'add', 'table', 'inet', 'others');
     const foreign = (): string[] => [
       lab.ip('nexthop', 'show', 'id', '7'),
       lab.ip('route', 'show', '203.0.113.0/24'),
       lab.ip('route', 'show', '198.51.100.0/24'),
+      lab.ip('route', 'show', '10.100.0.1', 'metric', '8400'),
       lab.ip('rule', 'show', 'fwmark', '7'),
       lab.exec('nft', 'list', 'table', 'inet', 'others'),
     ];
@@ -99,6 +102,7 @@ describe('repair', () => {
     lab.exec('nft', 'delete', 'table', 'inet', 'bgp_lb_router');
     await repaired('nft table inet bgp_lb_router made');
     expect(foreign()).toEqual(before);
+    expect(before[3]).toContain('10.100.0.1 via 10.0.2.11');
   });
 });
 

@@ -45,8 +45,12 @@ const readers: readonly string[] = [
   'daemon/src/health/tls-connection.ts',
   'daemon/src/process/log-stream.ts',
   'daemon/src/process/logger.ts',
+  // For member-drains.ts.
+  'router/src/app.ts',
   'router/src/doctor/bundle.ts',
   'router/src/doctor/examine.ts',
+  // What a restart has to wait of a drain, never more than was given.
+  'router/src/drain/member-drains.ts',
   'speaker/src/bootstrap/bootstrap-watch.ts',
   'speaker/src/control-routes.ts',
   'speaker/src/doctor/check-api-server.ts',

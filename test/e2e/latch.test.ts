@@ -185,7 +185,8 @@ describe('prepare', () => {
     expect(code).toBe(0);
     expect(JSON.parse(stdout)).toEqual([
       expect.stringContaining(vipAddress),
-      expect.stringContaining('nft table'),
+      expect.stringContaining('nft table inet bgp_lb_speaker'),
+      expect.stringContaining('nft table inet bgp_lb_drain'),
       expect.stringContaining(second.markerFile),
       expect.stringContaining('proof of bootstrap'),
     ]);

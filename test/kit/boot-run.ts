@@ -107,14 +107,25 @@ export class BootLab {
     await waitForAllActive(this.#lab, Math.max(1_000, deadline - performance.now()));
     const answer = await this.#lab.client.request();
     const unserved = answer.ok ? [] : [`the VIP does not serve: ${JSON.stringify(answer)}`];
+    // A daemon logs a moment after what its status says.
+    await waitUntil(() => this.#lab.masters.every((master) => this.#entries(master).length > 0), {
+      what: "the router's log tells how each master came into the pool",
+      timeoutMs: 5_000,
+      detail: () =>
+        readFileSync(this.#lab.lb.path('log/router.log'), 'utf8').split('\n').slice(-60).join('\n'),
+    });
     return [...unserved, ...this.#earlyBirds()].join('\n');
+  }
+
+  /** The router's logged events of a master that came into the pool, or was moved within it. */
+  #entries(master: MasterHost): LoggedEvent[] {
+    return eventsOf(this.#lab.lb.path('log/router.log')).filter(
+      ({ type, to, member }) => type === 'member-transition' && to !== 'out' && member === master.address,
+    );
   }
 
   /** Masters that had the VIP or were advertised before their kubeadm had succeeded, by the logged events of both daemons. */
   #earlyBirds(): string[] {
-    const inPool = eventsOf(this.#lab.lb.path('log/router.log')).filter(
-      ({ type, to }) => type === 'member-transition' && to !== 'out',
-    );
     return this.#lab.masters.flatMap((master, index) => {
       const proven = master.kubeadmSuccesses()[0] ?? Number.POSITIVE_INFINITY;
       const isEarly = ({ time }: LoggedEvent): boolean => time < proven;
@@ -122,9 +133,7 @@ export class BootLab {
       const states = eventsOf(master.path('log/speaker.log')).filter(
         ({ type, to }) => type === 'vip-state' && !mayBind.includes(String(to)),
       );
-      const seen = inPool.filter(({ member }) => member === master.address);
-      if (seen.length === 0) return [`the router's events do not tell how ${master.name} came into the pool`];
-      return [...seen, ...states]
+      return [...this.#entries(master), ...states]
         .filter(isEarly)
         .map((event) => `${master.name} before its kubeadm succeeded at ${proven}: ${JSON.stringify(event)}`);
     });

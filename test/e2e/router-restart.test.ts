@@ -3,7 +3,6 @@ import { cpSync, rmSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { vipAddress } from '../../scripts/lab/addresses.ts';
 import type { Lab } from '../../scripts/lab/lab.ts';
-import type { RouterStatus } from '../../scripts/lab/lb-host.ts';
 import { addresses, startCluster, waitForAllActive } from '../kit/cluster.ts';
 import { addSources, EchoStream } from '../kit/echo-stream.ts';
 import { NotifySocket } from '../kit/notify-socket.ts';
@@ -106,21 +105,22 @@ describe('packets through a router that is started again', { timeout: 150_000 },
     expect(await lb.pool()).toEqual([first, second]);
     await lb.router.kill();
     await lb.router.start();
-    const isBack = (status: RouterStatus): boolean =>
-      status.vips.every(({ members }) =>
-        members.every(({ session, health }) => session === 'Established' && health === 'passing'),
+    const members = async (): Promise<unknown> =>
+      (await lb.router.status()).vips[0]?.members.map(({ nextHop, session, health, state, reason }) =>
+        [nextHop, session, health, state, reason].join(' '),
       );
-    const status = await lb.router.waitFor('all sessions and checks', isBack, 60_000);
-    expect(status.vips[0]?.members.map(({ nextHop, state, reason }) => [nextHop, state, reason])).toEqual([
-      [first, 'active', ''],
-      [second, 'active', ''],
-      [third, 'out', 'drained here by the operator'],
-    ]);
+    await expect
+      .poll(members, eventually)
+      .toEqual([
+        `${first} Established passing active `,
+        `${second} Established passing active `,
+        `${third} Established passing out drained here by the operator`,
+      ]);
     const order = (member: string): Promise<unknown> =>
       lb.router.request('POST', '/api/v1/member-drains', { member, wait: 0 });
     await order(second);
     await expect(order(first)).rejects.toThrow(`nobody else is active for ${vipAddress}/32`);
-    expect(await lb.pool()).toEqual([first]);
+    await lb.waitForPool([first]);
     expect((await lb.router.query(['undrain', third], 60_000)).code).toBe(0);
     await undrainAll();
     await waitForAllActive(lab, 60_000);

@@ -11,7 +11,7 @@ describe('Active (RFC 4271 section 8.2.2)', () => {
     [
       'sends OPEN when the peer has connected',
       'TcpConnectionConfirmed',
-      'OpenSent; send OPEN; start Hold 240',
+      'OpenSent; send OPEN; start Hold 90',
     ],
     [
       'makes the next attempt when the ConnectRetryTimer expires',

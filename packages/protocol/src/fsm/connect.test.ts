@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { config, sampleEvents } from './kit/samples.ts';
+import { config, ourOpen, sampleEvents } from './kit/samples.ts';
 import { stepText } from './kit/summary.ts';
 import { step } from './step.ts';
 
@@ -8,7 +8,7 @@ const delaying = { name: 'Connect', delayingOpen: true } as const;
 
 describe('Connect (RFC 4271 section 8.2.2)', () => {
   it.each([
-    ['sends OPEN when TCP is established', 'Tcp_CR_Acked', 'OpenSent; send OPEN; start Hold 240'],
+    ['sends OPEN when TCP is established', 'Tcp_CR_Acked', 'OpenSent; send OPEN; start Hold 90'],
     [
       'gives up an attempt that takes too long and makes the next',
       'ConnectRetryTimer_Expires',
@@ -40,6 +40,22 @@ describe('Connect (RFC 4271 section 8.2.2)', () => {
   });
 });
 
+describe('the wait for the OPEN of a peer whose kernel took ours', () => {
+  it.each([
+    [90, 90],
+    [3, 10],
+    [9, 10],
+    [3600, 240],
+    [0, 240],
+  ])('with a hold time of %i s ends after %i s', (holdTime, seconds) => {
+    const { actions } = step(connecting, sampleEvents.Tcp_CR_Acked, {
+      ...config,
+      localOpen: ourOpen({ holdTime }),
+    });
+    expect(actions).toContainEqual({ type: 'startTimer', timer: 'Hold', seconds });
+  });
+});
+
 describe('Connect with DelayOpen', () => {
   const delayed = { ...config, delayOpenTime: 5 };
 
@@ -51,7 +67,7 @@ describe('Connect with DelayOpen', () => {
   });
 
   it.each([
-    ['sends OPEN when the timer expires', 'DelayOpenTimer_Expires', 'OpenSent; send OPEN; start Hold 240'],
+    ['sends OPEN when the timer expires', 'DelayOpenTimer_Expires', 'OpenSent; send OPEN; start Hold 90'],
     [
       'answers the OPEN of the peer by OPEN and KEEPALIVE at once',
       'BGPOpen',

@@ -113,7 +113,7 @@ describe('connection collision (RFC 4271 section 6.8)', () => {
     expect(peer.input({ type: 'incoming' })).toEqual([
       'accept',
       'passive: send OPEN',
-      'passive: start Hold 240',
+      'passive: start Hold 90',
     ]);
   });
 
@@ -154,7 +154,7 @@ describe('connection collision (RFC 4271 section 6.8)', () => {
       'passive: close',
       'accept',
       'passive: send OPEN',
-      'passive: start Hold 240',
+      'passive: start Hold 90',
     ]);
   });
 
@@ -167,7 +167,7 @@ describe('connection collision (RFC 4271 section 6.8)', () => {
       'passive: down tcp-closed',
       'accept',
       'passive: send OPEN',
-      'passive: start Hold 240',
+      'passive: start Hold 90',
     ]);
   });
 });

@@ -3,8 +3,11 @@ import type { FsmEvent, NotificationContent } from './event.ts';
 import type { Negotiated } from './negotiate.ts';
 import type { ConnectionConfig, State, Step } from './state.ts';
 
-/** "A HoldTimer value of 4 minutes is suggested" (RFC 4271 section 8.2.2), in seconds. */
+/** RFC 4271 section 8.2.2 suggests 4 minutes for the hold timer while an OPEN is awaited, in seconds. */
 const LARGE_HOLD_TIME = 240;
+
+/** A peer that is just starting may need as long for its OPEN, in seconds. */
+const LEAST_OPEN_TIME = 10;
 
 const noData: Uint8Array = new Uint8Array(0);
 
@@ -84,7 +87,16 @@ export function tcpSucceeded(
   };
 }
 
-/** Sends OPEN and waits for the peer's, with the hold timer at its large value. */
+/**
+ * Seconds to wait for the peer's OPEN: the hold time that we offer, from 10 to 240; 240 when we offer none. The 4
+ * minutes that RFC 4271 suggests are not used: a peer that loses power after its kernel has taken our OPEN leaves
+ * nothing that TCP would send again, so that only this timer ends the wait.
+ */
+function openHoldTime({ localOpen: { holdTime } }: ConnectionConfig): number {
+  return holdTime === 0 ? LARGE_HOLD_TIME : Math.min(LARGE_HOLD_TIME, Math.max(LEAST_OPEN_TIME, holdTime));
+}
+
+/** Sends OPEN and waits for the peer's. */
 export function sendOpen(config: ConnectionConfig, reason: string): Step {
   return {
     state: { name: 'OpenSent' },
@@ -92,7 +104,7 @@ export function sendOpen(config: ConnectionConfig, reason: string): Step {
       { type: 'stopTimer', timer: 'ConnectRetry' },
       { type: 'stopTimer', timer: 'DelayOpen' },
       { type: 'send', message: config.localOpen },
-      { type: 'startTimer', timer: 'Hold', seconds: LARGE_HOLD_TIME },
+      { type: 'startTimer', timer: 'Hold', seconds: openHoldTime(config) },
     ],
     reason,
   };

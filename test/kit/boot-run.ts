@@ -74,8 +74,9 @@ export class BootLab {
     );
     const machines = { lb, masters };
     const started = performance.now();
-    const failure = await this.#converge(order, machines).catch((error: unknown) => describeError(error));
+    const outcome = await this.#converge(order, machines).catch((error: unknown) => describeError(error));
     const tookMs = Math.round(performance.now() - started);
+    const failure = outcome === '' ? '' : `${outcome}\n${await this.#scene()}`;
     const rests = await Promise.allSettled([lb, ...masters.values()].map((machine) => machine.rest()));
     const failures = [
       failure,
@@ -115,6 +116,21 @@ export class BootLab {
         readFileSync(this.#lab.lb.path('log/router.log'), 'utf8').split('\n').slice(-60).join('\n'),
     });
     return [...unserved, ...this.#earlyBirds()].join('\n');
+  }
+
+  /** How it stands on each machine, for whoever has to find out why an order did not converge. */
+  async #scene(): Promise<string> {
+    const { lb, masters } = this.#lab;
+    const router = await lb.router.query(['status'], 10_000).catch(describeError);
+    const status = typeof router === 'string' ? router : `${router.stdout}${router.stderr}`;
+    return [
+      `lb1: ${status}`,
+      lastLines(lb.path('log/router.log'), 40),
+      ...masters.flatMap((master) => [
+        `${master.name}: ${master.isOn ? 'on' : 'off'}, kubeadm:\n${tail(master)}`,
+        `speaker:\n${lastLines(master.path('log/speaker.log'), 12)}`,
+      ]),
+    ].join('\n');
   }
 
   /** The router's logged events of a master that came into the pool, or was moved within it. */
@@ -189,7 +205,11 @@ function eventsOf(log: string): LoggedEvent[] {
 
 function tail(master: MasterHost): string {
   const log = master.path('log/kubeadm.log');
-  return existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(-6).join('\n') : 'kubeadm never ran';
+  return existsSync(log) ? lastLines(log, 6) : 'kubeadm never ran';
+}
+
+function lastLines(file: string, count: number): string {
+  return existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n').slice(-count).join('\n') : '';
 }
 
 function describeError(error: unknown): string {

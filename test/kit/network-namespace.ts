@@ -51,6 +51,11 @@ export class NetworkNamespace {
     return ip('-n', this.name, ...argv);
   }
 
+  /** Runs many commands of ip(8) at once, one on a line: a burst. @throws with the error text of the first that fails */
+  batch(commands: readonly string[]): void {
+    execFileSync('ip', ['-n', this.name, '-batch', '-'], { input: commands.join('\n') });
+  }
+
   /** Runs a program in this namespace and waits for its end. @returns what it printed */
   execute(program: string, ...argv: readonly string[]): string {
     return ip('netns', 'exec', this.name, program, ...argv);

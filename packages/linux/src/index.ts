@@ -9,7 +9,7 @@ export type { ChangeAction, ChangeKind, KernelChange } from './kernel-change.ts'
 export type { Ipv4Conf, Ipv4ConfName, Link, OperState } from './link.ts';
 export type { Neighbour, NeighbourState } from './neighbour.ts';
 export type { Netconf } from './netconf.ts';
-export { NetlinkError, NetlinkFormatError } from './netlink-error.ts';
+export { isUnanswered, NetlinkError, NetlinkFormatError } from './netlink-error.ts';
 export type { NetlinkMonitorOptions } from './netlink-monitor.ts';
 export type {
   Nexthop,

@@ -1,7 +1,7 @@
 /** What can go wrong between us and the kernel over netlink. */
 import { errnoName, errnoText } from './errno.ts';
 
-/** The kernel refused a request, or did not answer it in time (`ETIMEDOUT`). */
+/** The kernel refused a request, or gave no answer: see `isAnswer`. */
 export class NetlinkError extends Error {
   override readonly name = 'NetlinkError';
   /** For example `EEXIST`. */
@@ -12,14 +12,20 @@ export class NetlinkError extends Error {
   readonly request: string;
   /** The kernel's own text (NLMSGERR_ATTR_MSG), when it sent one. */
   readonly kernelText: string | undefined;
+  /**
+   * True when the kernel said so: nothing was changed. False when its answer was lost (`ENOBUFS`), did not come (`ETIMEDOUT`) or never
+   * fitted together (`EBUSY`): a change may have been made or not, which only reading it back tells.
+   */
+  readonly isAnswer: boolean;
 
-  constructor(request: string, code: number, kernelText?: string) {
+  constructor(request: string, code: number, kernelText?: string, isAnswer = true) {
     const errno = errnoName(code);
     super(`${request}: ${errno}: ${kernelText ?? textOf(errno, code)}`);
     this.request = request;
     this.code = code;
     this.errno = errno;
     this.kernelText = kernelText;
+    this.isAnswer = isAnswer;
   }
 }
 
@@ -31,4 +37,9 @@ function textOf(errno: string, code: number): string {
 /** Bytes that are not a netlink message: a length that passes its container, or a value of the wrong size. */
 export class NetlinkFormatError extends Error {
   override readonly name = 'NetlinkFormatError';
+}
+
+/** There was no answer that could be relied on: a change that was asked for may have been made or not. */
+export function isUnanswered(error: unknown): error is NetlinkError | NetlinkFormatError {
+  return error instanceof NetlinkError ? !error.isAnswer : error instanceof NetlinkFormatError;
 }

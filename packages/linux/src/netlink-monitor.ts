@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { streamOf } from './descriptor-stream.ts';
 import { type NetlinkMessage, parseMessages } from './netlink-message.ts';
-import { openMonitoredNetlink } from './netlink-socket.ts';
+import { openMonitoredNetlink } from './netlink-transport.ts';
 import { Level, NetlinkOption, SocketOption } from './socket-constants.ts';
 import { close, setSocketOption } from './syscalls.ts';
 

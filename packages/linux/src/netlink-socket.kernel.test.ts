@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { addVeth, useNamespace } from './testing/use-namespace.ts';
 
@@ -63,6 +64,32 @@ describe('the request socket', () => {
       isRepeated: true,
       restless: { name: 'NetlinkError', errno: 'EBUSY' },
       after: true,
+    });
+  });
+
+  it('ends a request whose acknowledgement found the queue full, though it was carried out, and goes on by a new socket', async () => {
+    await test.inside.run(({ kept, linux }) => {
+      kept.route = new linux.RouteSocket();
+    });
+    const crowd = fileURLToPath(new URL('../../../test/kit/crowd-netlink.pl', import.meta.url));
+    expect(test.namespace.execute('perl', crowd, String(test.inside.pid), 'requests')).toBe('1');
+    test.namespace.batch(
+      Array.from({ length: 500 }, (_, n) => `route add 10.30.${n >> 8}.${n & 255}/32 dev v0`),
+    );
+    const seen = await test.inside.run(({ kept: { route }, linkIndex, thrownBy }) => {
+      if (route === undefined) throw new Error('no socket');
+      const way = { protocol: 84, gateway: '10.0.0.11', interfaceIndex: linkIndex('v0') };
+      const lost = thrownBy(() => route.setRoute({ destination: '10.31.0.1/32', ...way }));
+      const all = route.routes({ protocol: 84 }).map(({ destination }) => destination);
+      const there = all.filter((destination) => destination.startsWith('10.31.'));
+      const next = thrownBy(() => route.setRoute({ destination: '10.31.0.2/32', ...way }));
+      route.close();
+      return { lost, there, next };
+    });
+    expect(seen).toMatchObject({
+      lost: { name: 'NetlinkError', errno: 'ENOBUFS', isAnswer: false },
+      there: ['10.31.0.1/32'],
+      next: undefined,
     });
   });
 });

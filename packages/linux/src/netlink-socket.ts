@@ -1,6 +1,10 @@
 /**
  * A netlink socket for requests. Calls block, but not for long: the kernel handles a request inside send(2), so
  * its answer is there when send returns (tens of microseconds).
+ *
+ * An answer can be lost all the same: the kernel drops it when it has no memory for it or the queue of the socket is full
+ * (ENOBUFS). Such a request ends with an error whose `isAnswer` is false, at the latest after `answerTime`, and its socket is
+ * closed: a late answer meets nobody, and the next request has a new one.
  */
 import { constants } from 'node:os';
 import { SystemCallError } from './errno.ts';
@@ -13,20 +17,15 @@ import {
   type NetlinkMessage,
   parseMessages,
 } from './netlink-message.ts';
-import {
-  Domain,
-  Level,
-  messageTruncated,
-  NetlinkOption,
-  SocketOption,
-  SocketType,
-} from './socket-constants.ts';
-import { bind, close, connect, receive, send, setSocketOption, socket } from './syscalls.ts';
+import { NetlinkProtocol, type NetlinkTransport, openRequestTransport } from './netlink-transport.ts';
 
 const { EAGAIN, EBADF, ETIMEDOUT, EMSGSIZE, EBUSY } = constants.errno;
 
-/** The kernel answers inside send(2) and recv(2): an answer that is not there then will not come. */
-const receiveTimeoutSeconds = 2;
+/**
+ * How long an answer is waited for in ms, from the request or from the last message that belongs to it. The kernel answers
+ * inside send(2) and recv(2): what is not there then is lost, and whoever waits keeps everything else of this thread waiting.
+ */
+const answerTime = 500;
 
 /** A dump is asked for again when the table changed underneath (NLM_F_DUMP_INTR), this often at most. */
 const dumpAttempts = 8;
@@ -37,64 +36,33 @@ const receiveBufferLength = 128 * 1024;
 /** NLMSGERR_ATTR_MSG: the text of an extended acknowledgement. */
 const errorText = 1;
 
-/** NETLINK_*: what the kernel's end of a netlink socket is (include/uapi/linux/netlink.h). */
-export const NetlinkProtocol = { Route: 0, SocketDiagnostics: 4, Netfilter: 12 } as const;
-
-/** A socket that does not block, for notifications. @returns the file descriptor. @throws SystemCallError */
-export function openMonitoredNetlink(protocol: number): number {
-  return openNetlink(protocol, { nonBlocking: true });
-}
-
-/**
- * A socket bound to its own port and connected to the kernel: a connected netlink socket refuses messages of other
- * processes.
- */
-function openNetlink(protocol: number, options: { readonly nonBlocking: boolean }): number {
-  const type = SocketType.Raw | SocketType.CloseOnExec | (options.nonBlocking ? SocketType.NonBlocking : 0);
-  const fd = socket(Domain.Netlink, type, protocol);
-  try {
-    const kernel = new Uint8Array(12);
-    new DataView(kernel.buffer).setUint16(0, Domain.Netlink, true);
-    bind(fd, kernel);
-    connect(fd, kernel);
-    return fd;
-  } catch (error) {
-    close(fd);
-    throw error;
-  }
-}
-
-function openRequestSocket(protocol: number): number {
-  const fd = openNetlink(protocol, { nonBlocking: false });
-  try {
-    const timeout = new Uint8Array(16);
-    new DataView(timeout.buffer).setUint32(0, receiveTimeoutSeconds, true);
-    setSocketOption(fd, Level.Socket, SocketOption.ReceiveTimeout, timeout, 'SO_RCVTIMEO');
-    setSocketOption(fd, Level.Netlink, NetlinkOption.CapAck, 1, 'NETLINK_CAP_ACK');
-    setSocketOption(fd, Level.Netlink, NetlinkOption.ExtendedAck, 1, 'NETLINK_EXT_ACK');
-    setSocketOption(fd, Level.Netlink, NetlinkOption.GetStrictCheck, 1, 'NETLINK_GET_STRICT_CHK');
-    return fd;
-  } catch (error) {
-    close(fd);
-    throw error;
-  }
+/** What a socket is made of, where it is not the kernel's own: for tests. */
+interface NetlinkSocketParts {
+  /** @param answerTime ms after which `receive` gives up */
+  readonly open?: (protocol: number, answerTime: number) => NetlinkTransport;
+  /** Monotonic milliseconds. */
+  readonly now?: () => number;
 }
 
 /** Sends requests to the kernel and reads the answers. Not for notifications: see RouteMonitor. */
 export class NetlinkSocket {
-  #fd = -1;
+  #transport: NetlinkTransport | undefined;
   #isClosed = false;
   #sequence = 0;
+  #deadline = 0;
   readonly #buffer = new Uint8Array(receiveBufferLength);
-  readonly #protocol: number;
+  readonly #open: () => NetlinkTransport;
+  readonly #now: () => number;
 
   /**
    * @param protocol NETLINK_*; default NETLINK_ROUTE
    * @throws SystemCallError; `ENOPROTOOPT` where the kernel is older than 4.20
    */
-  constructor(protocol: number = NetlinkProtocol.Route) {
-    this.#protocol = protocol;
-    this.#fd = openRequestSocket(protocol);
+  constructor(protocol: number = NetlinkProtocol.Route, parts: NetlinkSocketParts = {}) {
+    const { open = openRequestTransport, now = () => performance.now() } = parts;
+    this.#open = () => open(protocol, answerTime);
+    this.#now = now;
+    this.#transport = this.#open();
   }
 
   /** Closes the socket; a second call does nothing. */
@@ -104,9 +72,8 @@ export class NetlinkSocket {
   }
 
   #drop(): void {
-    if (this.#fd === -1) return;
-    close(this.#fd);
-    this.#fd = -1;
+    this.#transport?.close();
+    this.#transport = undefined;
   }
 
   /**
@@ -140,7 +107,8 @@ export class NetlinkSocket {
       });
       if (consistent) return found;
     }
-    throw new NetlinkError(request, EBUSY, `the table changed during ${dumpAttempts} dumps in a row`);
+    const text = `the table changed during ${dumpAttempts} dumps in a row`;
+    throw new NetlinkError(request, EBUSY, text, false);
   }
 
   /**
@@ -158,6 +126,7 @@ export class NetlinkSocket {
       while (awaited.size > 0) {
         for (const message of this.#receive(request)) {
           if (message.type !== ControlType.Error || !sequences.has(message.sequence)) continue;
+          this.#awaitMore();
           throwIfRefused(request, message);
           awaited.delete(message.sequence);
         }
@@ -185,6 +154,7 @@ export class NetlinkSocket {
     for (;;) {
       for (const message of this.#receive(request)) {
         if (message.sequence !== this.#sequence) continue;
+        this.#awaitMore();
         if ((message.flags & MessageFlag.DumpInterrupted) !== 0) isConsistent = false;
         if (message.type === ControlType.Error || message.type === ControlType.Done) {
           return { isConsistent, refusal: refusalIn(request, message) };
@@ -195,19 +165,29 @@ export class NetlinkSocket {
   }
 
   /**
-   * Runs a conversation on the socket. One that breaks off (a message that cannot be read) leaves a dump in progress, and the kernel
-   * would answer the next one by EBUSY: the next request has a new socket.
+   * Runs a conversation on the socket. One that breaks off (a message that cannot be read, an answer that is lost) leaves a dump in
+   * progress, and the kernel would answer the next one by EBUSY: the next request has a new socket.
    */
   #converse<T>(request: string, talk: () => T): T {
     if (this.#isClosed) throw new NetlinkError(request, EBADF, 'the socket is closed');
     let isOver = false;
     try {
-      if (this.#fd === -1) this.#fd = openRequestSocket(this.#protocol);
+      this.#transport ??= this.#reopen(request);
       const result = talk();
       isOver = true;
       return result;
     } finally {
       if (!isOver) this.#drop();
+    }
+  }
+
+  #reopen(request: string): NetlinkTransport {
+    try {
+      return this.#open();
+    } catch (error) {
+      throw error instanceof SystemCallError
+        ? new NetlinkError(request, -error.errno, error.message, false)
+        : error;
     }
   }
 
@@ -219,33 +199,41 @@ export class NetlinkSocket {
     });
     const [only] = messages;
     const datagram = only !== undefined && messages.length === 1 ? only : Buffer.concat(messages);
-    this.#call(request, () => send(this.#fd, datagram));
+    this.#call(request, (transport) => transport.send(datagram));
+    this.#awaitMore();
     return datagram;
   }
 
+  /** The next message of the conversation is waited for from now on. */
+  #awaitMore(): void {
+    this.#deadline = this.#now() + answerTime;
+  }
+
   #receive(request: string): NetlinkMessage[] {
-    const length = this.#call(request, () => receive(this.#fd, this.#buffer, messageTruncated));
+    // What comes meanwhile and belongs to nobody must not make the wait longer.
+    if (this.#now() >= this.#deadline) throw noAnswer(request);
+    const length = this.#call(request, (transport) => transport.receive(this.#buffer));
     if (length > this.#buffer.length) {
-      throw new NetlinkError(
-        request,
-        EMSGSIZE,
-        `an answer of ${length} octets, room for ${receiveBufferLength}`,
-      );
+      const text = `an answer of ${length} octets, room for ${receiveBufferLength}`;
+      throw new NetlinkError(request, EMSGSIZE, text, false);
     }
     return parseMessages(this.#buffer.subarray(0, length));
   }
 
-  #call(request: string, call: () => number): number {
+  #call<T>(request: string, call: (transport: NetlinkTransport) => T): T {
     try {
-      return call();
+      if (this.#transport === undefined) throw new NetlinkError(request, EBADF, 'the socket is closed');
+      return call(this.#transport);
     } catch (error) {
       if (!(error instanceof SystemCallError)) throw error;
-      if (error.errno === -EAGAIN) {
-        throw new NetlinkError(request, ETIMEDOUT, `no answer from the kernel in ${receiveTimeoutSeconds} s`);
-      }
-      throw new NetlinkError(request, -error.errno);
+      if (error.errno === -EAGAIN) throw noAnswer(request);
+      throw new NetlinkError(request, -error.errno, undefined, false);
     }
   }
+}
+
+function noAnswer(request: string): NetlinkError {
+  return new NetlinkError(request, ETIMEDOUT, `no answer from the kernel in ${answerTime} ms`, false);
 }
 
 /** @throws NetlinkError when a message refuses what was asked: see `refusalIn`. @throws NetlinkFormatError */

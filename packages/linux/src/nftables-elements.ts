@@ -6,7 +6,8 @@
  */
 import { addressBytes } from './internet-address.ts';
 import { MessageFlag, MessageWriter } from './netlink-message.ts';
-import { NetlinkProtocol, NetlinkSocket } from './netlink-socket.ts';
+import { NetlinkSocket } from './netlink-socket.ts';
+import { NetlinkProtocol } from './netlink-transport.ts';
 import type { NftFamily } from './nftables.ts';
 
 /** NFNL_MSG_BATCH_BEGIN and _END. */

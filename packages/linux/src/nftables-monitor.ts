@@ -1,7 +1,7 @@
 /** Notifications of the kernel about nftables, in the event loop. */
 import { type NetlinkMessage, PayloadReader } from './netlink-message.ts';
 import { NetlinkMonitor, type NetlinkMonitorOptions } from './netlink-monitor.ts';
-import { NetlinkProtocol } from './netlink-socket.ts';
+import { NetlinkProtocol } from './netlink-transport.ts';
 
 /** NFNLGRP_NFTABLES (include/uapi/linux/netfilter/nfnetlink.h). */
 const nftablesGroup = 7;

@@ -1,7 +1,7 @@
 /** Notifications of the kernel about links, addresses, routes, rules and next hops, in the event loop. */
 import { type ChangeKind, type KernelChange, notificationGroups, parseChange } from './kernel-change.ts';
 import { NetlinkMonitor, type NetlinkMonitorOptions } from './netlink-monitor.ts';
-import { NetlinkProtocol } from './netlink-socket.ts';
+import { NetlinkProtocol } from './netlink-transport.ts';
 
 /** Who is told. What a handler throws is given to `error`; nothing is thrown into the event loop. */
 export interface RouteMonitorHandlers {

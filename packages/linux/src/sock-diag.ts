@@ -11,7 +11,8 @@
 import { AddressFamily, addressBytes, addressText, ipVersion } from './internet-address.ts';
 import { NetlinkError, NetlinkFormatError } from './netlink-error.ts';
 import { MessageFlag, MessageWriter } from './netlink-message.ts';
-import { NetlinkProtocol, NetlinkSocket } from './netlink-socket.ts';
+import { NetlinkSocket } from './netlink-socket.ts';
+import { NetlinkProtocol } from './netlink-transport.ts';
 
 const diagByFamily = 20;
 const destroySocket = 21;

@@ -12,6 +12,9 @@ export { linux };
 /** The module's type, for NetworkNamespace.start. */
 export type Subject = typeof import('./subject.ts');
 
+/** What one run leaves for the next. */
+export const kept: { route?: linux.RouteSocket } = {};
+
 /** The index of an interface. */
 export function linkIndex(name: string): number {
   const route = new linux.RouteSocket();

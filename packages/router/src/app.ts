@@ -108,6 +108,10 @@ class Router {
   #memberDrains: MemberDrains;
   #reload: ConfigReload;
   #serviceStatus: ServiceStatus;
+  /** Why the data plane is not as wanted. */
+  #failing: string | undefined;
+  /** Why the data plane could change nothing, when that was last looked at. */
+  #unable: string | undefined;
 
   constructor(options: RouterOptions, lock: InstanceLock) {
     const { config, logger } = options;
@@ -178,6 +182,11 @@ class Router {
       link: (nextHop, problem) => this.#controller.link(nextHop, problem),
       configured: (settings) => this.#observer.configured(settings),
       repaired: (operations) => this.#observer.repaired(operations),
+      failing: (problem) => {
+        this.#failing = problem;
+        this.#observer.failing(problem);
+        this.#serviceStatus.touch();
+      },
       operation: (kind, tookMs, error) => this.#observer.operation(kind, tookMs, error),
     });
     this.#reportProblems();
@@ -247,7 +256,7 @@ class Router {
       forwarding: this.#dataPlane.forwarding(pool.vip).length,
       members: pool.members().length,
     }));
-    return serviceStatusLine(vips, this.#drain.phase !== 'none');
+    return serviceStatusLine(vips, this.#drain.phase !== 'none', this.#unable ?? this.#failing);
   }
 
   #drained(phase: DrainPhase): void {
@@ -278,13 +287,26 @@ class Router {
   }
 
   /**
-   * Rejects when the kernel does not take requests or the BFD thread does not answer: then members that die stay in use, and a new
-   * start may cure it, which costs no packet. An empty pool, a session that is down and a kernel that refuses one request are
+   * Rejects when the kernel does not answer, or lets us change nothing, or the BFD thread does not answer: then members that die
+   * stay in use, and a new start may cure it, which costs no packet. An empty pool, a session that is down and a kernel that refuses one request are
    * none of that: a start would change nothing.
    */
   async checkWell(): Promise<void> {
-    this.#dataPlane.checkAnswers();
+    this.#checkDataPlane();
     await this.#bfd?.checkAnswers();
+  }
+
+  #checkDataPlane(): void {
+    const before = this.#unable;
+    try {
+      this.#dataPlane.checkAble();
+      this.#unable = undefined;
+    } catch (error) {
+      this.#unable = error instanceof Error ? error.message : String(error);
+      throw error;
+    } finally {
+      if (this.#unable !== before) this.#serviceStatus.touch();
+    }
   }
 
   /** The kernel forwards on, masters and upstreams keep what they have; nothing else is left behind (invariant 6). */

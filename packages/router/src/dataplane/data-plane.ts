@@ -73,6 +73,11 @@ export interface DataPlaneHandlers {
   configured(settings: readonly string[]): void;
   /** Somebody or something else changed what this data plane owns, and it was put right. */
   repaired(operations: readonly string[]): void;
+  /**
+   * What packets are forwarded by is not as wanted, since a change was refused or left unanswered, in words; `undefined` when it is
+   * as wanted again. What was there before forwards on, and it is tried again and again.
+   */
+  failing(problem: string | undefined): void;
   /** One operation was done, or failed with `error`. */
   operation(kind: string, tookMs: number, error: string | undefined): void;
 }
@@ -113,8 +118,11 @@ export interface DataPlane {
   /** The next hops that the VIP is forwarded to now. */
   forwarding(vip: string): readonly string[];
   status(parts: StatusParts): DataPlaneStatus;
-  /** Throws when what packets are forwarded by does not answer: nothing could be changed then. */
-  checkAnswers(): void;
+  /**
+   * Throws when what packets are forwarded by does not answer, or lets us change nothing: members that die would stay in use. One
+   * change that is refused is none of that.
+   */
+  checkAble(): void;
   /** Leaves forwarding as it is (invariant 6) and releases everything else. */
   stop(): Promise<void>;
 }

@@ -237,6 +237,14 @@ export class RouterObserver {
     }
   }
 
+  /** The kernel is not as wanted, or is again. */
+  failing(problem: string | undefined): void {
+    const text =
+      problem === undefined ? 'the kernel is as wanted again' : `the kernel is not as wanted: ${problem}`;
+    const level = problem === undefined ? 'info' : 'error';
+    this.#limited('failing', () => this.#record(level, 'data-plane', { problem: problem ?? null }, text));
+  }
+
   configured(settings: readonly string[]): void {
     this.#record('info', 'host-configured', { settings }, `set ${settings.join(', ')}`);
   }

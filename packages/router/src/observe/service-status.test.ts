@@ -17,8 +17,15 @@ describe('what the service manager is told', () => {
       { vip: 'fd00::1/128', forwarding: 0, members: 1 },
     ];
     const text = '10.100.0.1 forwarded to 2 of 3 members, fd00::1 forwarded to nobody of 1 members';
-    expect(serviceStatusLine(vips, false)).toBe(`STATUS=${text}`);
-    expect(serviceStatusLine(vips, true)).toBe(`STATUS=drained; ${text}`);
+    expect(serviceStatusLine(vips, false, undefined)).toBe(`STATUS=${text}`);
+    expect(serviceStatusLine(vips, true, undefined)).toBe(`STATUS=drained; ${text}`);
+  });
+
+  it('says first what keeps the kernel from being as wanted, in one line', () => {
+    const vips = [{ vip: '10.100.0.1/32', forwarding: 2, members: 3 }];
+    expect(serviceStatusLine(vips, true, 'set route: EPERM:\nno permission')).toBe(
+      'STATUS=the kernel is not as wanted: set route: EPERM: no permission; drained; 10.100.0.1 forwarded to 2 of 3 members',
+    );
   });
 
   it('is one line of bounded length, whatever is configured', () => {
@@ -27,7 +34,7 @@ describe('what the service manager is told', () => {
       forwarding: 1,
       members: 1,
     }));
-    expect(serviceStatusLine(vips, false)).toHaveLength('STATUS='.length + 512);
+    expect(serviceStatusLine(vips, false, undefined)).toHaveLength('STATUS='.length + 512);
   });
 
   it('is told at once, and then once a second at most: the newest', () => {

@@ -15,13 +15,23 @@ export interface ServedVip {
   readonly members: number;
 }
 
-/** `STATUS=` of sd_notify(3): what `systemctl status` shows in one line. */
-export function serviceStatusLine(vips: readonly ServedVip[], isDraining: boolean): string {
+/**
+ * `STATUS=` of sd_notify(3): what `systemctl status` shows in one line.
+ * @param problem what keeps the kernel from being as the router wants it
+ */
+export function serviceStatusLine(
+  vips: readonly ServedVip[],
+  isDraining: boolean,
+  problem: string | undefined,
+): string {
   const parts = vips.map(({ vip, forwarding, members }) => {
     const address = vip.split('/')[0] ?? vip;
     return `${address} ${forwarding === 0 ? 'forwarded to nobody' : `forwarded to ${forwarding}`} of ${members} members`;
   });
-  const text = `${isDraining ? 'drained; ' : ''}${parts.join(', ')}`;
+  // A newline would begin another assignment.
+  const trouble =
+    problem === undefined ? '' : `the kernel is not as wanted: ${problem.replaceAll(/\s+/g, ' ')}; `;
+  const text = `${trouble}${isDraining ? 'drained; ' : ''}${parts.join(', ')}`;
   return `STATUS=${text.length > MOST ? `${text.slice(0, MOST - 3)}...` : text}`;
 }
 

@@ -62,6 +62,22 @@ export function readOwnObjects(socket: KernelSocket, protocol: number): ReadBack
   };
 }
 
+/**
+ * Throws when the kernel does not answer, or would let this process change nothing: without CAP_NET_ADMIN. Nothing is changed
+ * by it, and nobody is told of a change.
+ */
+export function checkWritable(socket: Pick<RouteSocket, 'links' | 'deleteNexthop'>): void {
+  socket.links();
+  try {
+    // No next hop has the number 0: there is nothing to delete, and the kernel asks for the permission first.
+    socket.deleteNexthop(0);
+  } catch (error) {
+    if (!(error instanceof NetlinkError && error.isAnswer) || error.errno === 'EPERM') {
+      throw error;
+    }
+  }
+}
+
 /** A group's buckets; none when somebody deleted it this very moment: the repair is on its way. */
 export function readBuckets(socket: Pick<RouteSocket, 'nexthopBuckets'>, groupId: number): NexthopBucket[] {
   try {

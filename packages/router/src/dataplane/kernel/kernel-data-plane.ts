@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { NexthopBucket } from '@bgp-lb/linux';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import {
   type BucketMove,
@@ -12,10 +13,12 @@ import { moveBuckets } from './bucket-move.ts';
 import { type Resolution, ROUTE_METRIC, type Wanted } from './desired-objects.ts';
 import { vipForwarding } from './forwarding-status.ts';
 import { type CopyTargets, copyTargets } from './icmp-copies.ts';
-import { readBuckets, readPackets } from './kernel-access.ts';
+import { checkWritable, readBuckets, readPackets } from './kernel-access.ts';
+import type { KernelDataPlaneOptions } from './kernel-data-plane-options.ts';
 import type { KernelChange, KernelHost } from './kernel-host.ts';
 import { KernelReconciler, type Pass } from './kernel-reconciler.ts';
 import { LinkWatch } from './link-watch.ts';
+import { NamedTimers } from './named-timers.ts';
 import { NextHopResolver } from './next-hop-resolver.ts';
 import { NftKeeper } from './nft-keeper.ts';
 import { ObjectIds } from './object-ids.ts';
@@ -25,37 +28,13 @@ import { concerns } from './route-interest.ts';
 import { SysctlKeeper } from './sysctl-keeper.ts';
 import { vipConflicts } from './vip-conflicts.ts';
 
-/** A VIP as the kernel is to carry it. */
-export interface KernelVip {
-  /** `10.100.0.1/32` */
-  readonly prefix: string;
-  readonly address: string;
-  readonly port: number;
-}
-
-export interface KernelDataPlaneOptions {
-  readonly vips: readonly KernelVip[];
-  readonly table: number;
-  readonly protocol: number;
-  readonly buckets: number;
-  /** Milliseconds. */
-  readonly idleTimer: number;
-  /** Where clients reach VIPs of a subnet: a redirect there would send them past us. */
-  readonly proxyInterfaces?: readonly string[];
-  /** First of the marks and routing tables for health probes. */
-  readonly markBase: number;
-  readonly manageSysctls: boolean;
-  /** Milliseconds between two looks at everything, whatever the kernel says. */
-  readonly repairInterval: number;
-}
-
 /** Two looks at the kernel are at least so far apart, however many changes it reports (ms). */
 const READ_BACK_GAP = 20;
 /** After a change of a link they may be closer: packets go into a cable that leads nowhere (ms). */
 const LINK_GAP = 2;
 /** Two looks at the nft table are at least so far apart (ms): each costs a process, and somebody may change it for ever. */
 const NFT_GAP = 250;
-/** After a refusal by the kernel it is tried again (ms). */
+/** After a refusal by the kernel, or an answer that was lost, it is tried again (ms). */
 const RETRY = 500;
 /** After nft has failed it is tried again (ms): an interface that has gone may be there again. */
 const NFT_RETRY = 2000;
@@ -81,9 +60,11 @@ export class KernelDataPlane implements DataPlane {
   #wanted: Map<string, readonly WeightedNextHop[]>;
   #forwarding = new Map<string, readonly string[]>();
   #problems = new Map<'kernel' | 'nft' | 'sysctl' | 'conflict', readonly string[]>();
+  /** Why the kernel is not as wanted. */
+  #failing: string | undefined;
   #copies = '';
   #monitor: { close(): void } | undefined;
-  #cancels = new Map<'read-back' | 'nft' | 'slow' | 'retry', () => void>();
+  #timers: NamedTimers<'read-back' | 'nft' | 'slow' | 'retry'>;
   #lastReadBack = Number.NEGATIVE_INFINITY;
   #readBackDue = 0;
   #lastNft = Number.NEGATIVE_INFINITY;
@@ -91,6 +72,7 @@ export class KernelDataPlane implements DataPlane {
   constructor(options: KernelDataPlaneOptions, host: KernelHost) {
     this.#options = options;
     this.#host = host;
+    this.#timers = new NamedTimers(host.clock);
     this.#resolver = new NextHopResolver(host.socket);
     this.#sysctls = new SysctlKeeper(host.sysctl, options.manageSysctls);
     this.#marks = new ProbeMarks(options.markBase);
@@ -171,15 +153,15 @@ export class KernelDataPlane implements DataPlane {
     limits: { readonly part: number; readonly mostBusy: number },
   ): BucketMove {
     const group = this.#reconciler.groupOf(vip, this.#options.table, ROUTE_METRIC);
-    return group === undefined
-      ? { problem: `${vip} is not forwarded to anybody` }
-      : moveBuckets({
-          reconciler: this.#reconciler,
-          group,
-          nextHop,
-          limits,
-          read: () => readBuckets(this.#host.socket, group.id),
-        });
+    if (group === undefined) {
+      return { problem: `${vip} is not forwarded to anybody` };
+    }
+    const read = (): NexthopBucket[] => readBuckets(this.#host.socket, group.id);
+    const move = moveBuckets({ reconciler: this.#reconciler, group, nextHop, limits, read });
+    if (this.#reconciler.isUncertain) {
+      this.#scheduleReadBack(READ_BACK_GAP);
+    }
+    return move;
   }
 
   forwarding(vip: string): readonly string[] {
@@ -204,16 +186,13 @@ export class KernelDataPlane implements DataPlane {
     };
   }
 
-  checkAnswers(): void {
-    this.#host.socket.links();
+  checkAble(): void {
+    checkWritable(this.#host.socket);
   }
 
   async stop(): Promise<void> {
     this.#handlers = undefined;
-    for (const cancel of this.#cancels.values()) {
-      cancel();
-    }
-    this.#cancels.clear();
+    this.#timers.cancelAll();
     this.#monitor?.close();
     this.#monitor = undefined;
     await this.#nft.idle();
@@ -243,11 +222,12 @@ export class KernelDataPlane implements DataPlane {
   }
 
   #reconcile(): Pass {
-    const pass = this.#reconciler.reconcile(this.#objects());
-    this.#problems.set('kernel', [...this.#reconciler.problems, ...pass.failed]);
-    if (pass.failed.length > 0) {
-      this.#arm('retry', RETRY, () => this.#readBack());
+    if (this.#isWaiting()) {
+      return { done: [], failed: [] };
     }
+    const pass = this.#reconciler.reconcile(this.#objects());
+    const { silence } = this.#resolver;
+    this.#setFailures(silence === undefined ? pass.failed : [...pass.failed, silence]);
     for (const vip of this.#wanted.keys()) {
       this.#reportForwarding(vip);
     }
@@ -258,6 +238,29 @@ export class KernelDataPlane implements DataPlane {
       this.#scheduleNft();
     }
     return pass;
+  }
+
+  /**
+   * The kernel gives no answers, and is asked again when `retry` is due, however many changes come meanwhile: each question
+   * would keep everything else of this thread waiting.
+   */
+  #isWaiting(): boolean {
+    const isSilent = this.#reconciler.isUncertain || this.#resolver.silence !== undefined;
+    return isSilent && this.#timers.has('retry');
+  }
+
+  /** What of the last pass was refused or left unanswered: none when the kernel is as wanted. */
+  #setFailures(failures: readonly string[]): void {
+    this.#problems.set('kernel', [...this.#reconciler.problems, ...failures]);
+    const [first] = failures;
+    if (first !== undefined) {
+      // What was lost once is there at the next look, as a rule.
+      this.#timers.arm('retry', this.#failing === undefined ? READ_BACK_GAP : RETRY, () => this.#readBack());
+    }
+    if (first !== this.#failing) {
+      this.#failing = first;
+      this.#handlers?.failing(first);
+    }
   }
 
   #reportForwarding(vip: string): void {
@@ -291,9 +294,9 @@ export class KernelDataPlane implements DataPlane {
 
   #scheduleReadBack(gap: number): void {
     const due = this.#lastReadBack + gap;
-    if (!this.#cancels.has('read-back') || due < this.#readBackDue) {
+    if (!this.#timers.has('read-back') || due < this.#readBackDue) {
       this.#readBackDue = due;
-      this.#arm('read-back', Math.max(0, due - this.#host.clock.now()), () => this.#readBack());
+      this.#timers.arm('read-back', Math.max(0, due - this.#host.clock.now()), () => this.#readBack());
     }
   }
 
@@ -312,17 +315,20 @@ export class KernelDataPlane implements DataPlane {
   }
 
   #scheduleNft(): void {
-    if (!this.#cancels.has('nft')) {
+    if (!this.#timers.has('nft')) {
       const elapsed = this.#host.clock.now() - this.#lastNft;
-      this.#arm('nft', Math.max(READ_BACK_GAP, NFT_GAP - elapsed), () => void this.#ensureNft());
+      this.#timers.arm('nft', Math.max(READ_BACK_GAP, NFT_GAP - elapsed), () => void this.#ensureNft());
     }
   }
 
   /** Looks at what the kernel has and puts right what is not as wanted. */
   #readBack(): void {
+    if (this.#isWaiting()) {
+      return;
+    }
     this.#lastReadBack = this.#host.clock.now();
     this.#resolver.invalidate();
-    this.#reconciler.readBack();
+    this.#reconciler.distrust();
     const { done } = this.#reconcile();
     // Before anything else: the pool may give the VIP to others.
     this.#reportLinks();
@@ -373,24 +379,15 @@ export class KernelDataPlane implements DataPlane {
       this.#problems.set('nft', []);
     } catch (error) {
       this.#problems.set('nft', [error instanceof Error ? error.message : String(error)]);
-      this.#arm('nft', NFT_RETRY, () => void this.#ensureNft());
+      this.#timers.arm('nft', NFT_RETRY, () => void this.#ensureNft());
     }
   }
 
   #armSlowTimer(): void {
-    this.#arm('slow', this.#options.repairInterval, () => {
+    this.#timers.arm('slow', this.#options.repairInterval, () => {
       this.#armSlowTimer();
       this.#readBack();
       void this.#ensureNft();
     });
-  }
-
-  #arm(name: 'read-back' | 'nft' | 'slow' | 'retry', ms: number, run: () => void): void {
-    this.#cancels.get(name)?.();
-    const cancel = this.#host.clock.after(ms, () => {
-      this.#cancels.delete(name);
-      run();
-    });
-    this.#cancels.set(name, cancel);
   }
 }

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { NetlinkError } from '@bgp-lb/linux';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Resolution, ROUTE_METRIC, type Wanted } from './desired-objects.ts';
@@ -9,6 +10,8 @@ const VIP = '10.100.0.1/32';
 
 let requests: string[];
 let refuse: (request: string) => boolean;
+/** The error that it refuses with. */
+let refusal: number;
 let refused: Map<string, string>;
 let reconciler: KernelReconciler;
 
@@ -16,7 +19,7 @@ let reconciler: KernelReconciler;
 function note(request: string): void {
   requests.push(request);
   if (refuse(request)) {
-    throw new NetlinkError(request, 100, 'Carrier for nexthop device is down');
+    throw new NetlinkError(request, refusal, 'Carrier for nexthop device is down');
   }
 }
 
@@ -37,6 +40,7 @@ beforeEach(() => {
   requests = [];
   refused = new Map();
   refuse = () => false;
+  refusal = constants.errno.ENETDOWN;
   reconciler = new KernelReconciler({
     socket,
     resolver: { refuse: (nextHop, problem) => refused.set(nextHop, problem) },
@@ -87,6 +91,7 @@ describe('the reconciler', () => {
 
   it('forwards by a plain group where the kernel has no resilient ones, says so, and asks no more', () => {
     refuse = (request) => request.startsWith('group 1024');
+    refusal = constants.errno.EINVAL;
     expect(reconciler.reconcile(wanted(['10.0.0.11', '10.0.0.12'])).failed).toEqual([]);
     expect(forwarding()).toEqual(['10.0.0.11', '10.0.0.12']);
     expect(reconciler.problems.join()).toMatch(/plain groups.*Carrier for nexthop device is down/);
@@ -98,9 +103,23 @@ describe('the reconciler', () => {
 
   it('takes no other refusal of a group for that', () => {
     refuse = (request) => request.startsWith('group');
+    refusal = constants.errno.EINVAL;
     expect(reconciler.reconcile(wanted(['10.0.0.11'])).failed).toHaveLength(1);
     expect(reconciler.problems).toEqual([]);
   });
+
+  it.each(['ENOMEM', 'ENOBUFS', 'EPERM'] as const)(
+    'takes %s for a group for what passes, and has no plain one for it',
+    (name) => {
+      refuse = (request) => request.startsWith('group 1024');
+      refusal = constants.errno[name];
+      expect(reconciler.reconcile(wanted(['10.0.0.11'])).failed).toHaveLength(1);
+      expect(requests.filter((request) => request.startsWith('group'))).toEqual(['group 1024 of 2']);
+      refuse = () => false;
+      reconciler.reconcile(wanted(['10.0.0.11']));
+      expect(reconciler.groupOf(VIP, 254, ROUTE_METRIC)?.resilient).toBeDefined();
+    },
+  );
 
   it('makes one request for a change of one weight, and none for no change', () => {
     reconciler.reconcile(wanted(['10.0.0.11', '10.0.0.12']));

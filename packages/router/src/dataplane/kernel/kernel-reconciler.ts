@@ -1,3 +1,4 @@
+import { isUnanswered, NetlinkError } from '@bgp-lb/linux';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import { desiredObjects, type Wanted } from './desired-objects.ts';
 import { type KernelSocket, perform, readOwnObjects } from './kernel-access.ts';
@@ -9,9 +10,24 @@ import { describeOperation, type Operation, operations } from './operation.ts';
 /** What one pass did. */
 export interface Pass {
   readonly done: readonly Operation[];
-  /** Operations that the kernel refused, with its words. */
+  /** Operations that the kernel refused, with its words, or did not answer. */
   readonly failed: readonly string[];
 }
+
+/** How one operation failed. */
+interface Failure {
+  readonly problem: string;
+  /** The kernel gave no answer: it may have been carried out or not. */
+  readonly isUnanswered: boolean;
+}
+
+/** What became of a list of operations. */
+type Outcome =
+  | { readonly kind: 'through'; readonly failures: readonly string[] }
+  /** A next hop was refused, and the rest was left. */
+  | { readonly kind: 'refused-next-hop'; readonly problem: string }
+  /** An answer was lost, and the rest was left. */
+  | { readonly kind: 'unanswered'; readonly problem: string };
 
 export interface KernelReconcilerOptions {
   readonly socket: KernelSocket;
@@ -25,13 +41,21 @@ export interface KernelReconcilerOptions {
 /** More refusals of next hops than this in one pass are left for the next one. */
 const MAX_ROUNDS = 8;
 
+/** Errors by which kernels refuse a kind of group that they do not know. Others, as a lack of memory, pass. */
+const UNKNOWN_KIND = ['EINVAL', 'EOPNOTSUPP'];
+
 /**
  * Brings the kernel to what is wanted, from what it was last known to have. `readBack` makes that knowledge true
  * again; between two of those a change costs only its own requests.
+ *
+ * A request whose answer is lost was carried out or not: neither is believed. The kernel is read back, once in a pass, and the
+ * pass goes on from what is there; when that cannot be had either, the pass ends, and the next one begins by reading.
  */
 export class KernelReconciler {
   #options: KernelReconcilerOptions;
   #known: KernelObjects = noObjects;
+  /** Nobody knows what the kernel has: the next pass reads it first. */
+  #isUncertain = true;
   /** The kernel's words when it refused a resilient group and took a plain one; `undefined` while it takes resilient ones. */
   #plainBecause: string | undefined;
 
@@ -44,6 +68,11 @@ export class KernelReconciler {
     return this.#known;
   }
 
+  /** The kernel did not answer when it was last asked what it has. */
+  get isUncertain(): boolean {
+    return this.#isUncertain;
+  }
+
   /** What this kernel cannot do, one sentence each. */
   get problems(): readonly string[] {
     const cost = 'each member that comes or goes breaks connections of the others too, 10 to 50 % of all';
@@ -54,32 +83,68 @@ export class KernelReconciler {
         ];
   }
 
-  /** Reads every object of ours from the kernel. */
+  /** Reads every object of ours from the kernel. @throws NetlinkError */
   readBack(): void {
     const { socket, protocol, ids } = this.#options;
+    this.#isUncertain = true;
     const { objects, foreignIds } = readOwnObjects(socket, protocol);
     this.#known = objects;
     ids.setForeign(foreignIds);
     ids.adopt(objects);
+    this.#isUncertain = false;
   }
 
-  /** Performs what is missing. Does not throw for what the kernel refuses. */
+  /** The next pass begins by reading what the kernel has. */
+  distrust(): void {
+    this.#isUncertain = true;
+  }
+
+  /** Performs what is missing. Does not throw for what the kernel refuses or leaves unanswered. */
   reconcile(wanted: Wanted): Pass {
     const done: Operation[] = [];
-    const refused: string[] = [];
+    const failed: string[] = [];
+    /** What was left unanswered in this pass. */
+    let unanswered: string | undefined;
     for (let round = 0; round < MAX_ROUNDS; round++) {
+      if (this.#isUncertain) {
+        const problem = this.#tryReadBack();
+        if (problem !== undefined) {
+          return { done, failed: [...failed, problem] };
+        }
+      }
       const missing = this.#missing(wanted);
       if (missing instanceof RangeError) {
-        return { done, failed: [...refused, missing.message] };
+        return { done, failed: [...failed, missing.message] };
       }
-      const { refusedNextHop, failures } = this.#performAll(missing, done);
-      // Without a refused next hop the rest of its group can still be carried: try again without it.
-      if (!refusedNextHop) {
-        return { done, failed: [...refused, ...failures] };
+      const outcome = this.#performAll(missing, done);
+      if (outcome.kind === 'through') {
+        return { done, failed: [...failed, ...outcome.failures] };
       }
-      refused.push(...failures);
+      if (outcome.kind === 'refused-next-hop') {
+        // The rest of its group can still be carried: try again without it.
+        failed.push(outcome.problem);
+      } else {
+        this.#isUncertain = true;
+        if (unanswered !== undefined) {
+          return { done, failed: [...failed, unanswered, outcome.problem] };
+        }
+        unanswered = outcome.problem;
+      }
     }
-    return { done, failed: refused };
+    return { done, failed };
+  }
+
+  /** @returns why the kernel could not be read */
+  #tryReadBack(): string | undefined {
+    try {
+      this.readBack();
+      return undefined;
+    } catch (error) {
+      if (error instanceof NetlinkError || isUnanswered(error)) {
+        return `the kernel cannot be read, and nothing is changed until it can: ${error.message}`;
+      }
+      throw error;
+    }
   }
 
   /** What is missing; the RangeError of `ObjectIds` when others have taken every id that we could use. */
@@ -108,7 +173,13 @@ export class KernelReconciler {
       return 'the group is a plain one';
     }
     const short = { ...group, resilient: { ...resilient, idleTimer } };
-    return this.#perform({ kind: 'set-group', group: short }) ?? this.#perform({ kind: 'set-group', group });
+    const failure =
+      this.#perform({ kind: 'set-group', group: short }) ?? this.#perform({ kind: 'set-group', group });
+    if (failure !== undefined) {
+      // It may have been left with the short timer.
+      this.#isUncertain = true;
+    }
+    return failure?.problem;
   }
 
   /** The next hops that the VIP's route leads to. */
@@ -128,27 +199,26 @@ export class KernelReconciler {
     return [...weights].map(([nextHop, weight]) => ({ nextHop, weight }));
   }
 
-  #performAll(
-    wanted: readonly Operation[],
-    done: Operation[],
-  ): { refusedNextHop: boolean; failures: string[] } {
+  #performAll(wanted: readonly Operation[], done: Operation[]): Outcome {
     const failures: string[] = [];
     for (const operation of wanted) {
       if (failures.length > 0 && (operation.kind.startsWith('delete-') || this.#leadsNowhere(operation))) {
         // What was to take its place is not there: what is there forwards on until the next pass.
         continue;
       }
-      const problem = this.#perform(operation);
-      if (problem === undefined) {
+      const failure = this.#perform(operation);
+      if (failure === undefined) {
         done.push(operation);
+      } else if (failure.isUnanswered) {
+        return { kind: 'unanswered', problem: failure.problem };
       } else if (operation.kind === 'set-nexthop') {
-        this.#options.resolver.refuse(operation.nexthop.gateway, problem);
-        return { refusedNextHop: true, failures: [problem] };
+        this.#options.resolver.refuse(operation.nexthop.gateway, failure.problem);
+        return { kind: 'refused-next-hop', problem: failure.problem };
       } else {
-        failures.push(problem);
+        failures.push(failure.problem);
       }
     }
-    return { refusedNextHop: false, failures };
+    return { kind: 'through', failures };
   }
 
   /** A route to a group that was refused. */
@@ -160,7 +230,7 @@ export class KernelReconciler {
     );
   }
 
-  #perform(operation: Operation): string | undefined {
+  #perform(operation: Operation): Failure | undefined {
     const { socket, protocol, now, onOperation } = this.#options;
     const begin = now();
     try {
@@ -169,7 +239,10 @@ export class KernelReconciler {
       const text = error instanceof Error ? error.message : String(error);
       const problem = `${describeOperation(operation)}: ${text}`;
       onOperation(operation.kind, now() - begin, problem);
-      return this.#performPlain(operation, text) ? undefined : problem;
+      if (isUnanswered(error)) {
+        return { problem, isUnanswered: true };
+      }
+      return this.#performPlain(operation, error) ? undefined : { problem, isUnanswered: false };
     }
     onOperation(operation.kind, now() - begin, undefined);
     this.#known = after(this.#known, operation);
@@ -180,7 +253,10 @@ export class KernelReconciler {
    * Kernels before 5.13 have no resilient groups, and say so in words that are also used for other faults. So it is tried:
    * where the same members are taken as a plain group, it was the kind of group that was refused.
    */
-  #performPlain(operation: Operation, refusal: string): boolean {
+  #performPlain(operation: Operation, refusal: unknown): boolean {
+    if (!(refusal instanceof NetlinkError && UNKNOWN_KIND.includes(refusal.errno))) {
+      return false;
+    }
     const hasResilient = [...this.#known.groups.values()].some(({ resilient }) => resilient !== undefined);
     if (operation.kind !== 'set-group' || operation.group.resilient === undefined || hasResilient) {
       return false;
@@ -189,10 +265,11 @@ export class KernelReconciler {
     const plain = { kind: 'set-group', group: { ...operation.group, resilient: undefined } } as const;
     try {
       perform(socket, protocol, plain);
-    } catch {
+    } catch (error) {
+      this.#isUncertain ||= isUnanswered(error);
       return false;
     }
-    this.#plainBecause = refusal;
+    this.#plainBecause = refusal.message;
     this.#known = after(this.#known, plain);
     return true;
   }

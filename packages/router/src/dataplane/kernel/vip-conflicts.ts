@@ -1,5 +1,5 @@
-import { NetlinkError, type RouteSocket } from '@bgp-lb/linux';
-import type { KernelVip } from './kernel-data-plane.ts';
+import { isUnanswered, NetlinkError, type RouteSocket } from '@bgp-lb/linux';
+import type { KernelVip } from './kernel-data-plane-options.ts';
 
 /**
  * What keeps a VIP from being forwarded although our route is there: this host has the address itself, or a route
@@ -25,6 +25,9 @@ export function vipConflicts(
         ? []
         : [`${address} is routed by somebody else: look at ip route get ${address}`];
     } catch (error) {
+      if (isUnanswered(error)) {
+        return [];
+      }
       if (error instanceof NetlinkError) {
         const isOurs = !isForwarding(prefix);
         return isOurs ? [] : [`${address} has no route although one is there: ${error.message}`];

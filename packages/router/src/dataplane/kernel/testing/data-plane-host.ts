@@ -1,4 +1,5 @@
 /** Runs a kernel data plane in the network namespace of this process and obeys its parent over IPC. For tests. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
@@ -52,7 +53,10 @@ async function obey(call: HostCall): Promise<unknown> {
         forwarding: (vip, nextHops) => tell({ event: 'forwarding', text: `${vip} ${nextHops.join(' ')}` }),
         configured: () => undefined,
         repaired: (operations) => tell({ event: 'repaired', text: operations.join('; ') }),
-        operation: () => undefined,
+        failing: (problem) => tell({ event: 'failing', text: problem ?? '' }),
+        operation: (kind, _, error) => {
+          if (error !== undefined) tell({ event: 'refused', text: `${kind}: ${error}` });
+        },
       });
       return Object.fromEntries(adopted);
     }
@@ -61,6 +65,10 @@ async function obey(call: HostCall): Promise<unknown> {
       plane.setNextHops(call.vip, call.nextHops);
       return performance.now() - begin;
     }
+    case 'setNextHopsInFlood':
+      execFileSync('ip', ['-batch', '-'], { input: call.flood.join('\n') });
+      plane.setNextHops('10.100.0.1/32', call.nextHops);
+      return undefined;
     case 'setAllNextHops': {
       const begin = performance.now();
       for (const [vip, nextHops] of call.all) {

@@ -1,15 +1,20 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { WeightedNextHop } from '../../../pool/member-view.ts';
 import type { BucketMove, DataPlaneStatus } from '../../data-plane.ts';
-import type { KernelDataPlaneOptions } from '../kernel-data-plane.ts';
+import type { KernelDataPlaneOptions } from '../kernel-data-plane-options.ts';
 
 /** What the test asks of the process in the namespace. */
 export type HostCall = { readonly id: number } & HostMethod;
 export type HostMethod =
   | { readonly method: 'start' | 'stop' | 'status' }
   | { readonly method: 'setNextHops'; readonly vip: string; readonly nextHops: readonly WeightedNextHop[] }
+  | {
+      readonly method: 'setNextHopsInFlood';
+      readonly flood: readonly string[];
+      readonly nextHops: readonly WeightedNextHop[];
+    }
   | {
       readonly method: 'setAllNextHops';
       readonly all: readonly (readonly [string, readonly WeightedNextHop[]])[];
@@ -27,7 +32,7 @@ export interface HostReply {
   readonly error?: string;
 }
 export interface HostEvent {
-  readonly event: 'ready' | 'forwarding' | 'link' | 'repaired' | 'error';
+  readonly event: 'ready' | 'forwarding' | 'link' | 'repaired' | 'failing' | 'refused' | 'error';
   readonly text: string;
 }
 
@@ -88,6 +93,16 @@ export class DataPlaneProcess {
     return started;
   }
 
+  /**
+   * Makes the queues of its netlink sockets as small as can be; those for requests hear of changes from then on.
+   * @returns how many sockets those are
+   */
+  crowd(which: 'requests' | 'notifications'): number {
+    const script = fileURLToPath(new URL('../../../../../../test/kit/crowd-netlink.pl', import.meta.url));
+    const argv = [script, String(this.#child.pid), which];
+    return Number(execFileSync('perl', argv, { encoding: 'utf8' }));
+  }
+
   async start(): Promise<Record<string, WeightedNextHop[]>> {
     return (await this.#call({ method: 'start' })) as Record<string, WeightedNextHop[]>;
   }
@@ -95,6 +110,11 @@ export class DataPlaneProcess {
   /** Returns how long the call took, in milliseconds. */
   async setNextHops(nextHops: readonly WeightedNextHop[], vip: string = VIP): Promise<number> {
     return Number(await this.#call({ method: 'setNextHops', vip, nextHops }));
+  }
+
+  /** Commands of ip(8), and the next hops of the VIP, in one turn: nothing is read in between. */
+  async setNextHopsInFlood(flood: readonly string[], nextHops: readonly WeightedNextHop[]): Promise<void> {
+    await this.#call({ method: 'setNextHopsInFlood', flood, nextHops });
   }
 
   /** Those of several VIPs in one turn. Returns how long that took, in milliseconds. */

@@ -31,6 +31,11 @@ export class LbNamespaces {
     return run('ip', ['-n', this.lb, ...argv]);
   }
 
+  /** Runs many commands of ip(8) in the LB's namespace at once, one on a line: a burst. */
+  batch(commands: readonly string[]): void {
+    execFileSync('ip', ['-n', this.lb, '-batch', '-'], { input: commands.join('\n') });
+  }
+
   /** Runs ip(8) in the LB's namespace and reads its JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: the shape is iproute2's, and a test looks at single fields of it
   json(...argv: string[]): any[] {

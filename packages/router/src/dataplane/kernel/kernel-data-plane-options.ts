@@ -1,0 +1,23 @@
+/** A VIP as the kernel is to carry it. */
+export interface KernelVip {
+  /** `10.100.0.1/32` */
+  readonly prefix: string;
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface KernelDataPlaneOptions {
+  readonly vips: readonly KernelVip[];
+  readonly table: number;
+  readonly protocol: number;
+  readonly buckets: number;
+  /** Milliseconds. */
+  readonly idleTimer: number;
+  /** Where clients reach VIPs of a subnet: a redirect there would send them past us. */
+  readonly proxyInterfaces?: readonly string[];
+  /** First of the marks and routing tables for health probes. */
+  readonly markBase: number;
+  readonly manageSysctls: boolean;
+  /** Milliseconds between two looks at everything, whatever the kernel says. */
+  readonly repairInterval: number;
+}

@@ -4,6 +4,7 @@ import type { Summary } from '../statistics.ts';
 import { table } from '../table.ts';
 import { figures } from './figures.ts';
 import type { LatencyKind } from './latency.ts';
+import type { ManyKind } from './many.ts';
 import type { LbReport } from './measure-lb.ts';
 import type { SurvivorRun, Victim } from './survivors.ts';
 
@@ -15,6 +16,13 @@ const kindNames: Readonly<Record<LatencyKind, string>> = {
   cease: 'Cease',
 };
 
+const manyNames: Readonly<Record<ManyKind, string>> = {
+  lesser: 'one member asks for less in all pools',
+  full: 'and for its full share again',
+  'withdraw-each': 'each member leaves a pool of its own',
+  cease: 'one member leaves all pools, by Cease',
+};
+
 /** The whole report as text. */
 export function describe(report: LbReport): string {
   return [
@@ -23,8 +31,10 @@ export function describe(report: LbReport): string {
     `From a BGP message to the kernel, in ms:\n\n${latencyTable(report)}`,
     missedText(report),
     `The kernel alone: one replacement of a resilient group of three, in ms:\n\n${kernelTable(report)}`,
+    `16 VIPs with 16 members each, from the change to the last object in the kernel, in ms:\n\n${manyTable(report)}`,
     `Connections broken, of 300:\n\n${survivorTable(report.survivors)}`,
     breakageText(report.survivors),
+    `Packets through a router that ends and is started again, some 1000 a second:\n\n${restartTable(report)}`,
     `At rest with three members:\n\n${restTable(report)}`,
     `From the start of the process to an answer on its control socket, in ms:\n\n${startTable(report)}`,
     `The figures that bgp-lb is held to:\n\n${figureTable(report)}`,
@@ -62,6 +72,18 @@ function latencyTable({ latency }: LbReport): string {
 function kernelTable({ kernelAlone }: LbReport): string {
   const rows = kernelAlone.map((one) => [String(one.buckets), ...spread(one, 2)]);
   return table(['buckets', 'p50', 'p99', 'min', 'max', 'n'], rows);
+}
+
+function manyTable({ many }: LbReport): string {
+  const rows = many.map((one) => [manyNames[one.kind], ...spread(one, 1)]);
+  return table(['change', 'p50', 'p99', 'min', 'max', 'n'], rows);
+}
+
+function restartTable({ restarts }: LbReport): string {
+  const rows = restarts.map(({ end, sent, lost, unreachable, tookMs }) =>
+    [end, sent, lost, unreachable, tookMs].map(String),
+  );
+  return table(['end', 'sent', 'lost', 'unreachable', 'ms from end to end'], rows);
 }
 
 function missedText({ missed }: LbReport): string {

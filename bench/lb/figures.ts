@@ -67,6 +67,18 @@ export function figures(results: LbResults): Figure[] {
       0,
       survivors.map((one) => one.brokenByReturn),
     ),
+    figure(
+      '16 VIPs x 16 members, p99',
+      MS,
+      50,
+      results.many.map(({ p99 }) => p99),
+    ),
+    figure(
+      'packets lost by a restart',
+      'packets',
+      0,
+      results.restarts.map(({ lost }) => lost),
+    ),
     figure('router at rest', 'MiB', 96, rss('bgp-lb')),
     figure('speaker at rest', 'MiB', 72, rss('bgp-lb speaker')),
     figure('router started, p50', MS, 500, start('bgp-lb')),

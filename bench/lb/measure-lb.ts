@@ -13,13 +13,20 @@ import {
   measureLatency,
   noSamples,
 } from './latency.ts';
+import { type ManyKind, manyKinds, measureMany, noManySamples } from './many.ts';
 import { type AtRest, measureRest, measureSpeaker, measureStarts } from './resources.ts';
+import { echoSources, measureRestarts, type RestartRun } from './restarts.ts';
 import { measureSurvivors, type SurvivorRun } from './survivors.ts';
 
 /** Times in milliseconds. */
 interface LatencyResult extends Summary {
   readonly kind: LatencyKind;
   readonly daemon: DaemonName;
+}
+
+/** From a change of sixteen VIPs with sixteen members each to the last object, in milliseconds. */
+interface ManyResult extends Summary {
+  readonly kind: ManyKind;
 }
 
 interface KernelResult extends Summary {
@@ -38,7 +45,9 @@ export interface LbResults {
   readonly kernelAlone: readonly KernelResult[];
   /** Messages that the kernel did not follow within five seconds; they are in no summary. */
   readonly missed: Readonly<Partial<Record<DaemonName, number>>>;
+  readonly many: readonly ManyResult[];
   readonly survivors: readonly SurvivorRun[];
+  readonly restarts: readonly RestartRun[];
   readonly atRest: readonly AtRest[];
   readonly starts: readonly StartResult[];
 }
@@ -103,7 +112,9 @@ class Measurement {
   async run(): Promise<LbResults> {
     const samples = await this.#latency();
     const kernelAlone = await this.#kernelAlone();
+    const many = await this.#many();
     const survivors = await this.#survivors();
+    const restarts = await this.#restarts();
     const atRest: AtRest[] = [];
     for (const daemon of this.#daemons) {
       this.#progress(`at rest: ${daemon}`);
@@ -121,7 +132,9 @@ class Measurement {
       ),
       missed: Object.fromEntries([...samples].map(([daemon, { missed }]) => [daemon, missed])),
       kernelAlone,
+      many,
       survivors,
+      restarts,
       atRest: [...atRest, speaker.atRest],
       starts: [
         ...this.#daemons.map((daemon) => startResult(daemon, starts.get(daemon) ?? [])),
@@ -163,6 +176,28 @@ class Measurement {
       if (summary !== undefined) results.push({ buckets, ...summary });
     }
     return results;
+  }
+
+  async #many(): Promise<ManyResult[]> {
+    const samples = noManySamples();
+    for (let n = 0; n < this.#rounds; n += 1) {
+      this.#progress(`16 VIPs with 16 members, round ${n + 1} of ${this.#rounds}: bgp-lb`);
+      await measureMany(this.#bench, samples);
+    }
+    return manyKinds.flatMap((kind) => {
+      const summary = summarize(samples[kind]);
+      return summary === undefined ? [] : [{ kind, ...summary }];
+    });
+  }
+
+  async #restarts(): Promise<RestartRun[]> {
+    const sources = await echoSources(this.#bench);
+    const runs: RestartRun[] = [];
+    for (let n = 0; n < this.#rounds; n += 1) {
+      this.#progress(`restarts, round ${n + 1} of ${this.#rounds}: bgp-lb`);
+      runs.push(...(await measureRestarts(this.#bench, sources)));
+    }
+    return runs;
   }
 
   async #survivors(): Promise<SurvivorRun[]> {

@@ -37,8 +37,13 @@ const quiet = 15;
 /** The first octet of a TLS record that holds a handshake message (RFC 8446 section 5.1). */
 const handshake = 0x16;
 
+/** What is said of a VIP. */
+export type Said = 'full' | 'lesser' | 'none';
+
 let peer: Peer | undefined;
 let settings: MasterSettings | undefined;
+/** By VIP. */
+let said = new Map<string, Said>();
 let onEstablished: (() => void) | undefined;
 /** When octets were last given to the kernel. */
 let writtenAt = 0n;
@@ -62,6 +67,7 @@ class StampedSocket extends Socket {
 /** Opens the VIP's port; BGP stays down until `join`. */
 export async function open(given: MasterSettings): Promise<void> {
   settings = given;
+  setVips([given.vip]);
   await serve(given);
   const speaker = new BgpSpeaker({
     asn: asn(given.asn),
@@ -126,16 +132,29 @@ function attributes(isLesser: boolean): PathAttributes {
   });
 }
 
-function setRoute(route: 'full' | 'lesser' | 'none'): void {
-  const { peer: lb, settings: own } = opened();
-  const prefix = parsePrefix(own.vip);
-  lb.setRoutes(ipv4Unicast, route === 'none' ? [] : [{ prefix, attributes: attributes(route === 'lesser') }]);
+/** What is announced from the next `join` on, in place of the one VIP. @param vips `10.100.0.1/32` */
+export function setVips(vips: readonly string[]): void {
+  said = new Map(vips.map((vip) => [vip, 'none']));
 }
 
-/** Brings the session up with the VIP announced; resolves when it is established. */
+function say(changed: ReadonlyMap<string, Said>): void {
+  const { peer: lb } = opened();
+  said = new Map([...said, ...changed]);
+  const [full, lesser] = [attributes(false), attributes(true)];
+  const routes = [...said].flatMap(([vip, what]) =>
+    what === 'none' ? [] : [{ prefix: parsePrefix(vip), attributes: what === 'lesser' ? lesser : full }],
+  );
+  lb.setRoutes(ipv4Unicast, routes);
+}
+
+function ofAll(what: Said): ReadonlyMap<string, Said> {
+  return new Map([...said.keys()].map((vip) => [vip, what]));
+}
+
+/** Brings the session up with the VIPs announced; resolves when it is established. */
 export async function join(): Promise<void> {
   const { peer: lb } = opened();
-  setRoute('full');
+  say(ofAll('full'));
   if (lb.state === 'Established') return;
   const up = new Promise<void>((resolve) => {
     onEstablished = resolve;
@@ -149,10 +168,10 @@ export function leave(): void {
   opened().peer.stop();
 }
 
-/** Sends an UPDATE; resolves, after the quiet time, with the moment in which it was written. */
-export async function update(route: 'full' | 'lesser' | 'none'): Promise<bigint> {
+/** Sends an UPDATE about all VIPs, or one of them; resolves, after the quiet time, with the moment in which it was written. */
+export async function update(what: Said, vip?: string): Promise<bigint> {
   writtenAt = 0n;
-  setRoute(route);
+  say(vip === undefined ? ofAll(what) : new Map([[vip, what]]));
   return stamp();
 }
 

@@ -40,11 +40,44 @@ export interface Wanted {
   readonly resilient: ResilientSettings | undefined;
 }
 
-/** The objects that the kernel should have. `actual` only decides which group ids are usable. */
-export function desiredObjects(wanted: Wanted, ids: ObjectIds, actual: KernelObjects): KernelObjects {
+/** What health probes go by: most of what there is, and it changes only with who is probed and the ways to them. */
+interface ProbePaths {
+  readonly routes: ReadonlyMap<string, OwnRoute>;
+  readonly rules: ReadonlyMap<string, MarkRule>;
+}
+
+/** Keeps the last paths of health probes, since a change of a pool leaves them as they are. */
+export class KnownProbePaths {
+  #key: string | undefined;
+  #paths: ProbePaths = { routes: new Map(), rules: new Map() };
+
+  of(wanted: Wanted): ProbePaths {
+    const ways = [...wanted.probed].map(([nextHop, mark]) => {
+      const way = wanted.resolve(nextHop);
+      return [nextHop, mark, 'problem' in way ? '' : way.interfaceIndex].join();
+    });
+    const key = [wanted.replyMark, ...ways, ...wanted.vips.keys()].join(' ');
+    if (key !== this.#key) {
+      this.#key = key;
+      this.#paths = probePaths(wanted);
+    }
+    return this.#paths;
+  }
+}
+
+/**
+ * The objects that the kernel should have. `actual` only decides which group ids are usable.
+ * @param probes those of `wanted`
+ */
+export function desiredObjects(
+  wanted: Wanted,
+  ids: ObjectIds,
+  actual: KernelObjects,
+  probes: ProbePaths = probePaths(wanted),
+): KernelObjects {
   const nexthops = new Map<number, MemberNexthop>();
   const groups = new Map<number, NexthopGroup>();
-  const routes = new Map<string, OwnRoute>();
+  const routes = new Map(probes.routes);
   const add = (route: OwnRoute): unknown => routes.set(routeKey(route), route);
   for (const [vip, nextHops] of wanted.vips) {
     add(floor(vip, wanted.table));
@@ -69,7 +102,7 @@ export function desiredObjects(wanted: Wanted, ids: ObjectIds, actual: KernelObj
       target: { kind: 'group', id },
     });
   }
-  return { nexthops, groups, routes, rules: probePaths(wanted, add) };
+  return { nexthops, groups, routes, rules: probes.rules };
 }
 
 interface GroupMember {
@@ -119,8 +152,10 @@ function usable(
  * One mark, rule and table for each probed member, and one for the answers. Each table has a floor of its own:
  * without it a probe would fall through to the main table and pass by another member.
  */
-function probePaths(wanted: Wanted, add: (route: OwnRoute) => unknown): Map<string, MarkRule> {
+function probePaths(wanted: Wanted): ProbePaths {
   const rules = new Map<string, MarkRule>();
+  const routes = new Map<string, OwnRoute>();
+  const add = (route: OwnRoute): unknown => routes.set(routeKey(route), route);
   const paths = [...wanted.probed].map(([nextHop, mark]) => ({ nextHop, mark }));
   for (const version of [4, 6] as const) {
     const vips = [...wanted.vips.keys()].filter((vip) => versionOf(vip) === version);
@@ -144,7 +179,7 @@ function probePaths(wanted: Wanted, add: (route: OwnRoute) => unknown): Map<stri
       }
     }
   }
-  return rules;
+  return { routes, rules };
 }
 
 function floor(vip: string, table: number): OwnRoute {

@@ -1,6 +1,6 @@
 import { isUnanswered, NetlinkError } from '@bgp-lb/linux';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
-import { desiredObjects, type Wanted } from './desired-objects.ts';
+import { desiredObjects, KnownProbePaths, type Wanted } from './desired-objects.ts';
 import { type KernelSocket, perform, readOwnObjects } from './kernel-access.ts';
 import { type KernelObjects, type NexthopGroup, noObjects, routeKey, ruleKey } from './kernel-objects.ts';
 import type { NextHopResolver } from './next-hop-resolver.ts';
@@ -54,6 +54,7 @@ const UNKNOWN_KIND = ['EINVAL', 'EOPNOTSUPP'];
 export class KernelReconciler {
   #options: KernelReconcilerOptions;
   #known: KernelObjects = noObjects;
+  #probePaths = new KnownProbePaths();
   /** Nobody knows what the kernel has: the next pass reads it first. */
   #isUncertain = true;
   /** The kernel's words when it refused a resilient group and took a plain one; `undefined` while it takes resilient ones. */
@@ -151,7 +152,8 @@ export class KernelReconciler {
   #missing(wanted: Wanted): Operation[] | RangeError {
     try {
       const asPossible = this.#plainBecause === undefined ? wanted : { ...wanted, resilient: undefined };
-      return operations(desiredObjects(asPossible, this.#options.ids, this.#known), this.#known);
+      const probes = this.#probePaths.of(asPossible);
+      return operations(desiredObjects(asPossible, this.#options.ids, this.#known, probes), this.#known);
     } catch (error) {
       if (error instanceof RangeError) {
         return error;

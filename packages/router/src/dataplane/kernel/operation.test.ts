@@ -1,6 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
-import { desiredObjects, FLOOR_METRIC, type Resolution, type Wanted } from './desired-objects.ts';
+import {
+  desiredObjects,
+  FLOOR_METRIC,
+  KnownProbePaths,
+  type Resolution,
+  type Wanted,
+} from './desired-objects.ts';
 import { type KernelObjects, noObjects, routeKey } from './kernel-objects.ts';
 import { after } from './kernel-reconciler.ts';
 import { ObjectIds } from './object-ids.ts';
@@ -174,5 +180,24 @@ describe('probe paths', () => {
     const inTable = [...now.routes.values()].filter(({ table }) => table === 0x84001);
     expect(inTable.map(({ target }) => target.kind)).toEqual(['unreachable']);
     expect(now.rules.size).toBe(2);
+  });
+
+  it('are made anew when who is probed, a mark, a way or the set of VIPs changes, and for nothing else', () => {
+    const known = new KnownProbePaths();
+    const first = known.of(wanted({ probed }));
+    const pool = new Map([[vip, nextHops('10.0.0.11')]]);
+    expect(known.of(wanted({ probed: new Map(probed), vips: pool }))).toBe(first);
+    const changes: Partial<Wanted>[] = [
+      { probed: new Map([['10.0.0.11', 0x84001]]) },
+      { probed: new Map([...probed, ['10.0.0.12', 0x84003]]) },
+      { probed, resolve: () => ({ interfaceIndex: 3, interfaceName: 'eth1' }) },
+      { probed, resolve: () => ({ problem: 'eth0 is down' }) },
+      { probed, replyMark: 0x85000 },
+      { probed, vips: new Map([['10.100.0.2/32', []]]) },
+    ];
+    for (const change of changes) {
+      expect(known.of(wanted({ probed }))).toEqual(first);
+      expect(known.of(wanted(change))).not.toEqual(first);
+    }
   });
 });

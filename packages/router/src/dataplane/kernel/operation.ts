@@ -81,7 +81,7 @@ function missing<K, V>(
   return [...wanted]
     .filter(([key, value]) => {
       const there = actual.get(key);
-      return there === undefined || !same(value, there);
+      return there !== value && (there === undefined || !same(value, there));
     })
     .map(([, value]) => value);
 }

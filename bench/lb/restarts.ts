@@ -5,7 +5,7 @@ import { addSources, type EchoCount, EchoStream } from '../../test/kit/echo-stre
 import type { BenchLab } from './bench-lab.ts';
 
 /** How the router ends. */
-export const ends = ['stop', 'kill -9'] as const;
+const ends = ['stop', 'kill -9'] as const;
 
 /** What became of the packets of one end and start. */
 export interface RestartRun extends EchoCount {

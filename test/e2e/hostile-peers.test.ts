@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localAsn, subnetRange } from '../../scripts/lab/addresses.ts';
+import type { HostProcess } from '../../scripts/lab/host-process.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import { addresses, startMaster } from '../kit/cluster.ts';
 import {
@@ -11,7 +12,7 @@ import {
   readingStates,
 } from '../kit/hostile-peer.ts';
 import { NamespaceProcess } from '../kit/namespace-process.ts';
-import { neighbor } from '../kit/router-view.ts';
+import { metricsOf, neighbor } from '../kit/router-view.ts';
 
 /** A line of test/vectors/fatal.jsonl: what ended, hung or reset others, and what is to be answered in each state. */
 interface FatalVector {
@@ -43,7 +44,7 @@ function residentKiB(pid: number): number {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
 }
 
-describe('messages that ended other routers, in every state', () => {
+describe('a router with hostile peers', () => {
   let lab: Lab;
   let peer: NamespaceProcess<HostilePeer>;
 
@@ -85,7 +86,7 @@ describe('messages that ended other routers, in every state', () => {
     await lab?.destroy();
   });
 
-  it('are answered as the RFCs say; the process lives, the master notices nothing, memory is flat', async () => {
+  it('answers messages that ended others, in every state, as the RFCs say; it lives, the master notices nothing, memory is flat', async () => {
     const [master] = addresses(lab.masters);
     const before = await neighbor(lab, master ?? '');
     const daemon = lab.lb.router.process;
@@ -113,7 +114,70 @@ describe('messages that ended other routers, in every state', () => {
     expect(await lab.lb.pool()).toEqual(addresses(lab.masters));
     expect((memory[7] ?? 0) - (memory[3] ?? 0)).toBeLessThan(20 * 1024);
   });
+
+  it('spends next to nothing on strangers: no descriptor, a few lines, no memory, and nothing of the master’s session', async () => {
+    const [master = ''] = addresses(lab.masters);
+    const daemon = lab.lb.router.process;
+    if (daemon === undefined) throw new Error('no router');
+    const count = 4000;
+    // Of no neighbour's range; each of these addresses comes twice.
+    const from = Array.from({ length: count / 2 }, (_, n) => `127.9.${n >> 8}.${n & 255}`);
+    // What is compiled and allocated once belongs to no stranger.
+    await peer.run((program, options) => program.flood(options), { from, to: router, count });
+    const before = {
+      ...usage(daemon),
+      memory: residentKiB(daemon.pid ?? 0),
+      master: await neighbor(lab, master),
+    };
+    const result = await peer.run((program, options) => program.flood(options), { from, to: router, count });
+    // A few at a time are told why; nobody is kept waiting.
+    expect(result).toMatchObject({ left: 0, told: expect.any(Number) });
+    expect(result.told + result.closed).toBe(count);
+    await expect
+      .poll(() => usage(daemon).descriptors, { timeout: 20_000 })
+      .toBeLessThan(before.descriptors + 8);
+    const after = usage(daemon);
+    // 60 within a minute, whatever a minute holds here.
+    expect(after.refusals).toBeLessThan(count / 10);
+    expect(after.lines - before.lines).toBeLessThan(count / 10);
+    expect(residentKiB(daemon.pid ?? 0) - before.memory).toBeLessThan(20 * 1024);
+    // Some 0.2 ms each; ten times as much is still nothing.
+    expect(after.seconds - before.seconds).toBeLessThan(count * 0.002);
+    const session = await neighbor(lab, master);
+    expect(session).toMatchObject({
+      state: 'Established',
+      establishedCount: before.master?.establishedCount ?? 1,
+    });
+    expect(quiet(session)).toEqual(quiet(before.master));
+    expect(await lab.lb.pool()).toEqual(addresses(lab.masters));
+    expect((await metricsOf(lab)).get('bgp_lb_router_rejected_connections')).toBeGreaterThanOrEqual(
+      2 * count,
+    );
+  });
 });
+
+/** Descriptors that a process has open, processor seconds that it has used, and lines that it has logged. */
+function usage(daemon: HostProcess): {
+  descriptors: number;
+  seconds: number;
+  lines: number;
+  refusals: number;
+} {
+  const stat = readFileSync(`/proc/${daemon.pid}/stat`, 'utf8');
+  // proc_pid_stat(5), after the name: utime and stime, in hundredths of a second.
+  const [user = 0, system = 0] = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .slice(11, 13)
+    .map(Number);
+  const log = readFileSync(daemon.logFile, 'utf8').split('\n');
+  return {
+    descriptors: readdirSync(`/proc/${daemon.pid}/fd`).length,
+    seconds: (user + system) / 100,
+    lines: log.length,
+    refusals: log.filter((line) => line.includes('"connection-refused"')).length,
+  };
+}
 
 /** Messages of a session but its KEEPALIVEs. */
 function quiet(view: object | undefined): unknown {

@@ -36,6 +36,50 @@ const probe = new Uint8Array(19);
 
 const patience = 20_000;
 
+/** What became of connections of strangers. */
+export interface FloodResult {
+  /** Told why, by a NOTIFICATION. */
+  told: number;
+  /** Closed without a word, or reset. */
+  closed: number;
+  /** Neither within `patience`. */
+  left: number;
+}
+
+/** Connects so many times, as fast as is answered, each time from the next of the addresses; says nothing and waits for the end. */
+export async function flood(options: {
+  readonly from: readonly string[];
+  readonly to: string;
+  readonly count: number;
+}): Promise<FloodResult> {
+  const result: FloodResult = { told: 0, closed: 0, left: 0 };
+  let next = 0;
+  const stranger = async (): Promise<void> => {
+    for (let n = next++; n < options.count; n = next++) {
+      result[await connectOnce(options.to, options.from[n % options.from.length] ?? '')] += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 64 }, stranger));
+  return result;
+}
+
+function connectOnce(to: string, from: string): Promise<keyof FloodResult> {
+  return new Promise((resolve) => {
+    let received = 0;
+    const socket = connect({ host: to, port: 179, localAddress: from });
+    socket.setTimeout(patience, () => {
+      resolve('left');
+      socket.destroy();
+    });
+    socket.on('data', (chunk) => {
+      received += chunk.length;
+    });
+    // Closed with a RST, as what is destroyed at once may be.
+    socket.on('error', () => socket.destroy());
+    socket.once('close', () => resolve(received > 0 ? 'told' : 'closed'));
+  });
+}
+
 /** Plays several attempts at a time, in order. */
 export async function play(attempts: readonly Attempt[]): Promise<Answer[]> {
   const answers: Answer[] = [];

@@ -60,6 +60,12 @@ export {
 } from './health/probe-result.ts';
 export { RiseFall, type RiseFallOptions, type RiseFallState } from './health/rise-fall.ts';
 export type { ClientCertificate } from './health/tls-connection.ts';
+export {
+  LineLimiter,
+  type LineLimits,
+  type SuppressedLines,
+  suppressedText,
+} from './output/line-limiter.ts';
 export { printable } from './output/printable.ts';
 export { OUTPUT_FORMATS, type OutputFormat, render } from './output/render.ts';
 export { type Cell, type Column, formatTable, type Table } from './output/table.ts';

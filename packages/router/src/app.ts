@@ -119,7 +119,8 @@ class Router {
     this.#options = options;
     this.#lock = lock;
     this.#events = new EventLog({ capacity: EVENTS_KEPT, clock: this.#clock });
-    this.#observer = new RouterObserver({ logger, events: this.#events, metrics: this.#metrics, now });
+    const clock = this.#clock;
+    this.#observer = new RouterObserver({ logger, events: this.#events, metrics: this.#metrics, clock });
     this.#reload = new ConfigReload({ config, reread: options.reread, logger, observer: this.#observer });
     this.#ca = new CaFile(config.healthCheck.caFile, now);
     this.#pools = makePools(config);
@@ -323,6 +324,7 @@ class Router {
     this.#serviceStatus.close();
     this.#health.close();
     await this.#dataPlane.stop();
+    this.#observer.close();
     await this.#control?.close();
     this.#metrics.metrics.close();
     this.#lock.release();

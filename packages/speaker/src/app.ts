@@ -189,6 +189,7 @@ class SpeakerDaemon implements RunningDaemon {
     // After the sessions: FRR 8.4 takes AdminDown for death and would end one that it is to keep the paths of (RFC 5882
     // section 4.2 says otherwise), and nobody takes BFD that falls silent after a FIN for the death of this host.
     await this.#sessions.bfd.stop();
+    this.#journal.close();
     await this.#control.close();
     this.#context.routes.close();
     this.#context.releaseLock();

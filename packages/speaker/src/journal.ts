@@ -1,4 +1,4 @@
-import { EventLog, type Logger, type ProbeResult } from '@bgp-lb/daemon';
+import { EventLog, LineLimiter, type Logger, type ProbeResult, suppressedText } from '@bgp-lb/daemon';
 import { describeBfdDiagnostic } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
@@ -7,6 +7,7 @@ import {
   type Peer,
   type PeerEvent,
   schedulingText,
+  systemClock,
 } from '@bgp-lb/protocol/node';
 import { type BfdVerdict, describeVerdict } from './bfd/router-death.ts';
 import type { RouterChanges } from './bgp/advertiser.ts';
@@ -18,16 +19,30 @@ import { type MetricsSource, SpeakerMetrics } from './metrics.ts';
 import { prefixText } from './status.ts';
 
 const EVENTS_KEPT = 512;
+/** Lines of one kind within a minute: a router whose sessions flap, or somebody who fights for the kernel, must not fill a disk. */
+const LIMITS = { perSubject: 60, perKind: 300 };
 
 /** Where what happens is written down: log, events and counters, one line each. */
 export class Journal {
   readonly events: EventLog = new EventLog({ capacity: EVENTS_KEPT });
   readonly metrics: SpeakerMetrics;
   readonly #logger: Logger;
+  readonly #limiter = new LineLimiter({
+    clock: systemClock,
+    suppressed: (lines) => {
+      this.events.append('suppressed', lines);
+      this.#logger.warn(lines, suppressedText(lines));
+    },
+  });
 
   constructor(logger: Logger, source: MetricsSource) {
     this.#logger = logger;
     this.metrics = new SpeakerMetrics(source);
+  }
+
+  /** Says what was not written yet; no timer is left. */
+  close(): void {
+    this.#limiter.close();
   }
 
   vipMoved({ vip, from, to, reason }: Transition): void {
@@ -65,6 +80,7 @@ export class Journal {
 
   kernelFailed(error: unknown): void {
     this.metrics.kernelFailures.inc();
+    if (!this.#admits('kernel-failed')) return;
     this.events.append('kernel-failed', { error: String(error) });
     this.#logger.error({ err: error }, 'the kernel refused a change');
   }
@@ -150,6 +166,7 @@ export class Journal {
   }
 
   bfdFailed(what: string): void {
+    if (!this.#admits('bfd-failed')) return;
     this.events.append('bfd-failed', { what });
     this.#logger.error({ what }, `BFD ${what}`);
   }
@@ -164,14 +181,20 @@ export class Journal {
       this.#logger.debug({ router, ...event }, 'BGP connection changed its state');
     else if (event.type === 'attribute-fault')
       this.#logger.debug({ router, ...event }, 'a received attribute was faulty');
-    else
+    else if (this.#admits(event.type, router))
       this.#logger.info(
         { router, ...event },
         `BGP with ${router ?? 'an unknown address'}: ${event.type}${detailOf(event)}`,
       );
   }
 
+  /** Whether one more line of a kind may be written. @param subject the router that it is about */
+  #admits(kind: string, subject = ''): boolean {
+    return this.#limiter.admits(kind, subject, LIMITS);
+  }
+
   #record(type: string, fields: object, message: string): void {
+    if (!this.#admits(type, 'router' in fields ? String(fields.router) : '')) return;
     this.events.append(type, fields);
     this.#logger.info(fields, message);
   }

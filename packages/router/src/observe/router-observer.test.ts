@@ -1,19 +1,20 @@
 import { createLogger, EventLog } from '@bgp-lb/daemon';
 import { parsePrefix } from '@bgp-lb/protocol';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../testing/manual-clock.ts';
 import { RouterMetrics } from './router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './router-observer.ts';
 
 const master: NamedNeighbor = { peer: '10.0.0.11', neighbor: 'masters', role: 'master' };
 
-let now: number;
+let clock: ManualClock;
 let lines: Record<string, unknown>[];
 let events: EventLog;
 let metrics: RouterMetrics;
 let observer: RouterObserver;
 
 beforeEach(() => {
-  now = 0;
+  clock = new ManualClock();
   lines = [];
   events = new EventLog({ capacity: 100 });
   metrics = new RouterMetrics();
@@ -28,7 +29,7 @@ beforeEach(() => {
   });
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const logger = createLogger('info', { destination });
-  observer = new RouterObserver({ logger, events, metrics, now: () => now });
+  observer = new RouterObserver({ logger, events, metrics, clock });
 });
 
 function types(): string[] {
@@ -134,9 +135,45 @@ describe('the observer', () => {
     expect(types()).toHaveLength(10);
     const counter = 'bgp_lb_router_rejected_paths_total{neighbor="masters",reason="not a configured VIP"}';
     expect(await metric(counter)).toBe('5000');
-    now += 60_000;
+    clock.advance(60_000);
+    expect(lines.at(-1)).toMatchObject({ type: 'suppressed', kind: 'path-rejected', count: 4990 });
+    expect(lines.at(-1)?.['msg']).toContain('4990 of them about 10.0.0.11');
     reject(1);
-    expect(types()).toHaveLength(11);
+    expect(types()).toHaveLength(12);
+  });
+
+  it('writes of strangers a few lines in all, however many addresses they have, and of neighbours all the same', () => {
+    const refused = { type: 'connection-refused', reason: 'nobody is configured at this address' } as const;
+    for (let i = 0; i < 60_000; i++) {
+      observer.neighbor(undefined, { ...refused, address: `2001:db8::${i.toString(16)}` });
+    }
+    expect(lines).toHaveLength(60);
+    observer.neighbor(master, { type: 'idle-hold', seconds: 1 });
+    expect(lines).toHaveLength(61);
+    clock.advance(60_000);
+    expect(lines.at(-1)).toMatchObject({ type: 'suppressed', kind: 'connection-refused', count: 59_940 });
+    expect(types()).toHaveLength(62);
+  });
+
+  it('writes of no kind without end: neither what it repairs, nor where packets go, nor what is wrong', () => {
+    for (let i = 0; i < 1000; i++) {
+      observer.repaired(['set-route 10.100.0.1/32 (group) table 254 metric 84']);
+      observer.forwarding('10.100.0.1/32', i % 2 === 0 ? [] : ['10.0.0.11']);
+      observer.problem(`cannot read ${i}`);
+      observer.failing(i % 2 === 0 ? 'set group: ENOMEM' : undefined);
+      observer.operation('set-group', 1, 'ENOMEM');
+    }
+    const counts = new Map<unknown, number>();
+    for (const { type } of lines) counts.set(type, (counts.get(type) ?? 0) + 1);
+    expect(Object.fromEntries(counts)).toEqual({
+      repaired: 60,
+      'vip-forwarding': 60,
+      problem: 60,
+      'data-plane': 10,
+      'kernel-refused': 10,
+    });
+    observer.close();
+    expect(lines.filter(({ type }) => type === 'suppressed')).toHaveLength(5);
   });
 
   it('gives no label to anything that a peer chooses', async () => {

@@ -1,9 +1,18 @@
-import type { EventLog, Logger, ProbeResult } from '@bgp-lb/daemon';
+import {
+  type EventLog,
+  LineLimiter,
+  type LineLimits,
+  type Logger,
+  type ProbeResult,
+  type SuppressedLines,
+  suppressedText,
+} from '@bgp-lb/daemon';
 import type { RouteChange } from '@bgp-lb/protocol';
 import { formatPrefix } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
   type BfdStateChange,
+  type Clock,
   type PeerEvent,
   schedulingText,
 } from '@bgp-lb/protocol/node';
@@ -17,10 +26,29 @@ import type { Rebalance } from '../rebalance/rebalancer.ts';
 import type { ReloadChanges } from '../reload/neighbor-changes.ts';
 import type { RouterMetrics } from './router-metrics.ts';
 
-/** Events of one kind that a neighbour can cause within a minute; the others are only counted. */
-const WRITTEN_PER_MINUTE = 10;
-/** Transitions of one member, and those of its BFD session, that are written within a minute. */
-const TRANSITIONS_PER_MINUTE = 60;
+/**
+ * Lines of one kind within a minute, which are events too; the others are only counted. What a neighbour can cause is bounded for each,
+ * what a stranger can cause in all as well: it has as many addresses as it likes.
+ */
+const LIMITS = {
+  stranger: { perSubject: 10, perKind: 60 },
+  neighbor: { perSubject: 10, perKind: 600 },
+  /** Transitions of one member of one VIP, and those of one BFD session. */
+  member: { perSubject: 60, perKind: 1200 },
+  kernel: { perSubject: 10, perKind: 10 },
+  warning: { perSubject: 1, perKind: 60 },
+  other: { perSubject: 60, perKind: 60 },
+} as const satisfies Readonly<Record<string, LineLimits>>;
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+
+/** What a line is about, and how many such lines are written. */
+interface Bound {
+  readonly subject: string;
+  readonly limits: LineLimits;
+}
+
+const unbound: Bound = { subject: '', limits: LIMITS.other };
 
 /** A neighbour as it is named in logs. */
 export interface NamedNeighbor {
@@ -36,42 +64,41 @@ export class RouterObserver {
   #logger: Logger;
   #events: EventLog;
   #metrics: RouterMetrics;
-  #now: () => number;
-  #written = new Map<string, { since: number; count: number }>();
+  #limiter: LineLimiter;
 
-  constructor(options: { logger: Logger; events: EventLog; metrics: RouterMetrics; now: () => number }) {
+  constructor(options: {
+    readonly logger: Logger;
+    readonly events: EventLog;
+    readonly metrics: RouterMetrics;
+    readonly clock: Pick<Clock, 'now' | 'after'>;
+  }) {
     this.#logger = options.logger;
     this.#events = options.events;
     this.#metrics = options.metrics;
-    this.#now = options.now;
+    this.#limiter = new LineLimiter({
+      clock: options.clock,
+      suppressed: (lines) => this.#suppressed(lines),
+    });
+  }
+
+  /** Says what was not written yet; no timer is left. */
+  close(): void {
+    this.#limiter.close();
   }
 
   transition(vip: string, transition: Transition): void {
     const { member, from, to, weight, reason, heldFor } = transition;
     if (heldFor !== undefined) {
       this.#metrics.heldBack.inc({ vip });
-      this.#limited(
-        `held ${vip} ${member}`,
-        () =>
-          this.#record(
-            'info',
-            'member-held-back',
-            { vip, ...transition },
-            `${vip}: ${member} ${to}: ${reason}`,
-          ),
-        TRANSITIONS_PER_MINUTE,
-      );
+      const held = `${vip}: ${member} ${to}: ${reason}`;
+      this.#record('info', 'member-held-back', { vip, ...transition }, held, ofMember(vip, member));
       return;
     }
     this.#metrics.transitions.inc({ vip, from, to });
     const because = reason === '' ? '' : `: ${reason}`;
     const change = from === to ? `weight ${weight}` : `${from} -> ${to}`;
     const text = `${vip}: ${member} ${change}${because}`;
-    this.#limited(
-      `member ${vip} ${member}`,
-      () => this.#record('info', 'member-transition', { vip, ...transition }, text),
-      TRANSITIONS_PER_MINUTE,
-    );
+    this.#record('info', 'member-transition', { vip, ...transition }, text, ofMember(vip, member));
   }
 
   /** One line when a rebalance begins, and one when it has ended. */
@@ -85,7 +112,8 @@ export class RouterObserver {
   forwarding(vip: string, nextHops: readonly string[]): void {
     const text = nextHops.length === 0 ? 'to nobody: unreachable' : `to ${nextHops.join(', ')}`;
     const level = nextHops.length === 0 ? 'warn' : 'info';
-    this.#record(level, 'vip-forwarding', { vip, nextHops }, `${vip}: forwarded ${text}`);
+    const bound = { subject: vip, limits: LIMITS.member };
+    this.#record(level, 'vip-forwarding', { vip, nextHops }, `${vip}: forwarded ${text}`, bound);
   }
 
   advertised(vip: string, isAdvertised: boolean): void {
@@ -154,14 +182,9 @@ export class RouterObserver {
     if (who === undefined) {
       if (event.type === 'connection-refused') {
         const { address, reason } = event;
-        this.#limited(`connection ${address}`, () =>
-          this.#record(
-            'warn',
-            'connection-refused',
-            { address, reason },
-            `BGP connection of ${address}: ${reason}`,
-          ),
-        );
+        const text = `BGP connection of ${address}: ${reason}`;
+        const bound = { subject: address, limits: LIMITS.stranger };
+        this.#record('warn', 'connection-refused', { address, reason }, text, bound);
       }
       return;
     }
@@ -172,9 +195,8 @@ export class RouterObserver {
     this.#countNeighborEvent(who, event);
     const level = event.type === 'forgotten' || event.type === 'paths-kept' ? 'debug' : 'info';
     const { type, ...fields } = event;
-    this.#limited(`${type} ${who.peer}`, () =>
-      this.#record(level, `neighbor-${type}`, { ...who, ...fields }, `${who.peer}: ${describe(event)}`),
-    );
+    const text = `${who.peer}: ${describe(event)}`;
+    this.#record(level, `neighbor-${type}`, { ...who, ...fields }, text, ofNeighbor(who));
   }
 
   /** One line for each change of a BFD session; `verdict` where it is a failure. */
@@ -190,11 +212,7 @@ export class RouterObserver {
     const judged = verdict === undefined ? '' : `; ${made[verdict.died]}: ${verdict.because}`;
     const text = `${who.peer}: BFD ${from} -> ${to}: ${describeBfdChange(change)}${judged}`;
     const level = verdict?.died === 'host' ? 'warn' : 'info';
-    this.#limited(
-      `bfd ${who.peer}`,
-      () => this.#record(level, 'bfd-state', fields, text),
-      TRANSITIONS_PER_MINUTE,
-    );
+    this.#record(level, 'bfd-state', fields, text, { subject: who.peer, limits: LIMITS.member });
   }
 
   /** How the BFD thread is scheduled: an ordinary one may be late, which its neighbours take for death. */
@@ -207,15 +225,16 @@ export class RouterObserver {
   rejected(who: NamedNeighbor, change: RouteChange): void {
     for (const { prefix, reason } of change.rejected) {
       this.#metrics.rejectedPaths.inc({ neighbor: who.neighbor, reason: rejectionClass(reason) });
-      this.#limited(`path ${who.peer}`, () => {
+      // A neighbour can have a million of them: nothing is put into words that is not written.
+      if (this.#limiter.admits('path-rejected', who.peer, LIMITS.neighbor)) {
         const fields = { ...who, prefix: formatPrefix(prefix), reason };
-        this.#record(
+        this.#write(
           'warn',
           'path-rejected',
           fields,
           `${who.peer}: path to ${fields.prefix} refused: ${reason}`,
         );
-      });
+      }
     }
   }
 
@@ -223,7 +242,8 @@ export class RouterObserver {
     this.#metrics.probes.inc({ vip, result: result.kind });
     this.#metrics.probeDuration.observe({ vip }, result.tookMs / 1000);
     for (const warning of result.warnings) {
-      this.#limited(`warning ${nextHop}`, () => this.problem(`${vip} through ${nextHop}: ${warning}`), 1);
+      const text = `${vip} through ${nextHop}: ${warning}`;
+      this.#record('warn', 'problem', { text }, text, { subject: nextHop, limits: LIMITS.warning });
     }
   }
 
@@ -231,18 +251,17 @@ export class RouterObserver {
     this.#metrics.kernelOperations.inc({ operation: kind, result: error === undefined ? 'ok' : 'error' });
     this.#metrics.kernelOperationDuration.observe({ operation: kind }, tookMs / 1000);
     if (error !== undefined) {
-      this.#limited('kernel', () =>
-        this.#record('error', 'kernel-refused', { operation: kind, error }, error),
-      );
+      const bound = { subject: '', limits: LIMITS.kernel };
+      this.#record('error', 'kernel-refused', { operation: kind, error }, error, bound);
     }
   }
 
   /** The kernel is not as wanted, or is again. */
   failing(problem: string | undefined): void {
-    const text =
-      problem === undefined ? 'the kernel is as wanted again' : `the kernel is not as wanted: ${problem}`;
-    const level = problem === undefined ? 'info' : 'error';
-    this.#limited('failing', () => this.#record(level, 'data-plane', { problem: problem ?? null }, text));
+    const isWell = problem === undefined;
+    const text = isWell ? 'the kernel is as wanted again' : `the kernel is not as wanted: ${problem}`;
+    const bound = { subject: '', limits: LIMITS.kernel };
+    this.#record(isWell ? 'info' : 'error', 'data-plane', { problem: problem ?? null }, text, bound);
   }
 
   configured(settings: readonly string[]): void {
@@ -270,29 +289,30 @@ export class RouterObserver {
     }
   }
 
-  #record(level: 'debug' | 'info' | 'warn' | 'error', type: string, fields: object, text: string): void {
+  #record(level: Level, type: string, fields: object, text: string, bound: Bound = unbound): void {
+    if (level === 'debug' || this.#limiter.admits(type, bound.subject, bound.limits)) {
+      this.#write(level, type, fields, text);
+    }
+  }
+
+  #write(level: Level, type: string, fields: object, text: string): void {
     this.#logger[level]({ type, ...fields }, text);
     if (level !== 'debug') {
       this.#events.append(type, fields);
     }
   }
 
-  /** What a stranger can cause as often as it likes is written a few times a minute, and counted otherwise. */
-  #limited(key: string, write: () => void, perMinute: number = WRITTEN_PER_MINUTE): void {
-    const now = this.#now();
-    const seen = this.#written.get(key);
-    const isFresh = seen === undefined || now - seen.since >= 60_000;
-    const entry = isFresh ? { since: now, count: 0 } : seen;
-    this.#written.delete(key);
-    this.#written.set(key, entry);
-    entry.count++;
-    if (this.#written.size > 256) {
-      this.#written.delete(this.#written.keys().next().value ?? key);
-    }
-    if (entry.count <= perMinute) {
-      write();
-    }
+  #suppressed(lines: SuppressedLines): void {
+    this.#write('warn', 'suppressed', lines, suppressedText(lines));
   }
+}
+
+function ofMember(vip: string, member: string): Bound {
+  return { subject: `${vip} ${member}`, limits: LIMITS.member };
+}
+
+function ofNeighbor({ peer }: NamedNeighbor): Bound {
+  return { subject: peer, limits: LIMITS.neighbor };
 }
 
 /** Code and subcode without the text of the peer's operator: a label must not be the peer's to choose. */

@@ -1,6 +1,6 @@
 /**
- * Makes the Debian package of the router for this machine's architecture, of the bundle in dist:
- * `node scripts/deb.ts [--compress xz|gzip|none] [FOLDER]`, default dist. Prints its path.
+ * Makes the Debian packages of the router and of the speaker's host parts for this machine's architecture, of the bundles in dist:
+ * `node scripts/deb.ts [--compress xz|gzip|none] [FOLDER]`, default dist. Prints their paths, a line each.
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { buildPackage } from './deb/debian-package.ts';
 import { routerPackage } from './deb/router-package.ts';
+import { speakerPackage } from './deb/speaker-package.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 try {
@@ -17,7 +18,8 @@ try {
   });
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const folder = resolve(positionals[0] ?? join(root, 'dist'));
-  console.log(buildPackage(routerPackage(root, version), folder, values.compress));
+  for (const content of [routerPackage(root, version), speakerPackage(root, version)])
+    console.log(buildPackage(content, folder, values.compress));
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -1,10 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createAuthority, issueServingCertificate } from '../../scripts/lab/cluster-pki.ts';
 import { waitUntil } from '../../scripts/lab/wait-until.ts';
+import { announced, shutdownFiles } from '../kit/shutdown-host.ts';
+import { ShutdownWitness } from '../kit/shutdown-witness.ts';
 import { SystemdMachine } from '../kit/systemd-machine.ts';
 
 const script = fileURLToPath(new URL('../../scripts/deb.ts', import.meta.url));
@@ -23,49 +26,86 @@ dataplane: { proxyInterfaces: [eth0] }
 /** NET_BIND_SERVICE is 10, NET_ADMIN 12, NET_RAW 13, SYS_NICE 23 (linux/capability.h). */
 const fourCapabilities = '0000000000803400';
 
-/** The Debian package on a machine with systemd: what an operator does, in that order. */
+const speakerUnits = ['bgp-lb-drain.service', 'bgp-lb-vip-route.service'];
+
+const speakerConfig = `apiVersion: bgp-lb.dev/v1alpha1
+kind: Speaker
+role: join
+asn: 64512
+vips: [{ address: 10.100.0.2, port: 6443, machinePort: 6443 }]
+routers: [{ address: 10.0.0.1, asn: 64512 }]
+routeToVip: true
+`;
+
+/** What is of the speaker on a host, but for its configuration. */
+const speakerPlaces = [
+  '/usr/lib/bgp-lb-speaker',
+  '/usr/sbin/bgp-lb-speaker',
+  '/usr/share/doc/bgp-lb-speaker',
+  '/usr/lib/sysctl.d/90-bgp-lb-speaker.conf',
+  '/etc/sysctl.d/90-bgp-lb-speaker.conf',
+  '/etc/iproute2/rt_protos.d/bgp-lb-speaker.conf',
+  '/etc/kubernetes/manifests/bgp-lb-speaker.yaml',
+  '/var/lib/bgp-lb',
+  '/run/bgp-lb',
+];
+
+let machine: SystemdMachine;
+let folder: string;
+let files: { readonly router: string; readonly speaker: string };
+
+// One machine with systemd for all of it: what an operator does, in that order.
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'bgp-lb-deb-test-'));
+  const made = execFileSync(process.execPath, [script, '--compress', 'none', folder], { encoding: 'utf8' });
+  const [router = '', speaker = ''] = made.trim().split('\n');
+  files = { router, speaker };
+  machine = await SystemdMachine.start();
+}, 180_000);
+afterAll(async () => {
+  await machine?.remove();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Installs a package, and keeps no second copy of it in the machine's memory. */
+async function install(file: string): Promise<void> {
+  machine.provide(file, '/run/package.deb');
+  await machine.run('dpkg', '--force-unsafe-io', '--install', '/run/package.deb');
+  await machine.run('rm', '/run/package.deb');
+}
+
+/** The owners of a package's files, and which of them an upgrade leaves as an administrator has changed them. */
+function inspect(file: string): { readonly owners: readonly string[]; readonly conffiles: string } {
+  const contents = execFileSync('dpkg-deb', ['--contents', file], { encoding: 'utf8' });
+  const owners = contents
+    .trim()
+    .split('\n')
+    .map((line) => line.split(/\s+/)[1] ?? '');
+  const conffiles = execFileSync('dpkg-deb', ['--info', file, 'conffiles'], { encoding: 'utf8' });
+  return { owners: [...new Set(owners)], conffiles };
+}
+
+const lines = async (...argv: string[]): Promise<string[]> => (await machine.run(...argv)).trim().split('\n');
+/** What units have logged, in its order. */
+const logOf = async (...names: string[]): Promise<string> => {
+  await machine.run('journalctl', '--sync');
+  return machine.run('journalctl', '--output=cat', ...names.map((name) => `--unit=${name}`));
+};
+
 describe('the Debian package of the router', { timeout: 240_000 }, () => {
-  let machine: SystemdMachine;
-  let folder: string;
-  let file: string;
-
-  beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'bgp-lb-deb-test-'));
-    file = execFileSync(process.execPath, [script, '--compress', 'none', folder], {
-      encoding: 'utf8',
-    }).trim();
-    machine = await SystemdMachine.start();
-    machine.provide(file, '/run/router.deb');
-  }, 120_000);
-  afterAll(async () => {
-    await machine?.remove();
-    rmSync(folder, { recursive: true, force: true });
-  });
-
   const mainPid = async (): Promise<string> =>
     (await machine.run('systemctl', 'show', '--property=MainPID', '--value', 'bgp-lb-router')).trim();
-  const lines = async (...argv: string[]): Promise<string[]> =>
-    (await machine.run(...argv)).trim().split('\n');
-  /** What units have logged, in its order. */
-  const logOf = async (...names: string[]): Promise<string> => {
-    await machine.run('journalctl', '--sync');
-    return machine.run('journalctl', '--output=cat', ...names.map((name) => `--unit=${name}`));
-  };
 
   it("is all root's, and keeps what an administrator may change", () => {
-    expect(file).toMatch(/\/bgp-lb-router_\d+\.\d+\.\d+_(amd64|arm64)\.deb$/);
-    const owners = execFileSync('dpkg-deb', ['--contents', file], { encoding: 'utf8' })
-      .trim()
-      .split('\n')
-      .map((line) => line.split(/\s+/)[1]);
-    expect([...new Set(owners)]).toEqual(['root/root']);
-    expect(execFileSync('dpkg-deb', ['--info', file, 'conffiles'], { encoding: 'utf8' })).toBe(
-      '/etc/iproute2/rt_protos.d/bgp-lb.conf\n',
-    );
+    expect(files.router).toMatch(/\/bgp-lb-router_\d+\.\d+\.\d+_(amd64|arm64)\.deb$/);
+    expect(inspect(files.router)).toEqual({
+      owners: ['root/root'],
+      conffiles: '/etc/iproute2/rt_protos.d/bgp-lb.conf\n',
+    });
   });
 
   it('installs with a user of its own, enabled, and waits for its configuration', async () => {
-    await machine.run('dpkg', '--force-unsafe-io', '--install', '/run/router.deb');
+    await install(files.router);
     expect(await machine.run('dpkg', '--verify', 'bgp-lb-router')).toBe('');
     expect(await machine.run('getent', 'passwd', 'bgp-lb')).toMatch(/:\/usr\/sbin\/nologin\n$/);
     expect(await machine.run('stat', '--format=%U:%G %a', '/etc/bgp-lb')).toBe('root:bgp-lb 750\n');
@@ -141,7 +181,7 @@ describe('the Debian package of the router', { timeout: 240_000 }, () => {
 
   it('is upgraded by a restart that drains nothing', async () => {
     const before = await mainPid();
-    await machine.run('dpkg', '--force-unsafe-io', '--install', '/run/router.deb');
+    await install(files.router);
     expect(await mainPid()).not.toBe(before);
     expect(await lines('systemctl', 'is-active', ...units)).toEqual(['active', 'active']);
     expect(await logOf('bgp-lb-router-drain.service')).not.toContain('drained');
@@ -164,5 +204,134 @@ describe('the Debian package of the router', { timeout: 240_000 }, () => {
     expect(await lines('ls', '/etc/bgp-lb')).toEqual(['bgp-password', 'router.yaml']);
     expect((await machine.try('ls', '/usr/lib/bgp-lb', '/var/lib/bgp-lb')).stdout).toBe('');
     expect((await machine.try('systemctl', 'is-enabled', ...units)).stdout).not.toContain('enabled\n');
+  });
+});
+
+describe('the Debian package of the speaker', { timeout: 240_000 }, () => {
+  it("is all root's, and has what must hold from the boot on", async () => {
+    expect(inspect(files.speaker)).toEqual({
+      owners: ['root/root'],
+      conffiles: '/etc/iproute2/rt_protos.d/bgp-lb-speaker.conf\n',
+    });
+    const settings = ['net.ipv4.conf.all.arp_ignore', 'net.ipv4.conf.all.arp_announce'];
+    await machine.run('sysctl', '-qw', ...settings.map((name) => `${name}=0`));
+    await install(files.speaker);
+    expect(await machine.run('dpkg', '--verify', 'bgp-lb-speaker')).toBe('');
+    expect(await lines('sysctl', '-n', ...settings)).toEqual(['1', '2']);
+    expect(await lines('systemctl', 'is-enabled', ...speakerUnits)).toEqual(['enabled', 'enabled']);
+    // Without a configuration no route is to be put anywhere. The other one waits for the end of the host.
+    expect((await machine.try('systemctl', 'is-active', ...speakerUnits)).stdout).toBe('active\ninactive\n');
+    expect(await machine.try('systemd-analyze', 'verify', '--man=no', ...speakerUnits)).toMatchObject({
+      code: 0,
+      stderr: '',
+    });
+    expect(await machine.run('bgp-lb-speaker', '--version')).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+
+  it('exposes no more than docs/install.md says', async () => {
+    for (const [unit, most] of [
+      ['bgp-lb-drain.service', '10'],
+      ['bgp-lb-vip-route.service', '17'],
+    ] as const) {
+      await machine.run('systemd-analyze', 'security', '--no-pager', `--threshold=${most}`, unit);
+    }
+  });
+
+  it('prepares the host, gives the kubelet its manifest, and has the routes at each boot', async () => {
+    await machine.run('mkdir', '-p', '/var/lib/bgp-lb');
+    machine.write('/etc/bgp-lb/speaker.yaml', speakerConfig);
+    machine.write('/var/lib/bgp-lb/bootstrapped', '');
+    expect(await machine.run('bgp-lb-speaker', 'prepare', '--role', 'join')).toContain(
+      '10.100.0.2/32 goes by 10.0.0.1',
+    );
+    expect((await machine.try('ls', '/var/lib/bgp-lb/bootstrapped')).code).not.toBe(0);
+    await machine.run('bgp-lb-speaker', 'manifest', '--image', 'x/y:1', '--place');
+    expect(await lines('ls', '-A', '/etc/kubernetes/manifests')).toContain('bgp-lb-speaker.yaml');
+    expect(await machine.run('cat', '/etc/kubernetes/manifests/bgp-lb-speaker.yaml')).toBe(
+      await machine.run('bgp-lb-speaker', 'manifest', '--image', 'x/y:1'),
+    );
+    // A boot: the routes have gone, and the proof of bootstrap has not.
+    machine.write('/var/lib/bgp-lb/bootstrapped', '');
+    await machine.run('ip', 'route', 'delete', '10.100.0.2');
+    await machine.run('systemctl', 'start', 'bgp-lb-vip-route');
+    expect(await machine.run('ip', 'route', 'show', '10.100.0.2')).toMatch(
+      /^10\.100\.0\.2 via 10\.0\.0\.1 dev eth0 proto bgp-lb metric 8400/,
+    );
+    await machine.run('ls', '/var/lib/bgp-lb/bootstrapped');
+  });
+
+  it('leaves a pod that may serve alone when it is removed', async () => {
+    // What dpkg runs before it removes the files.
+    const { code, stderr } = await machine.try('/var/lib/dpkg/info/bgp-lb-speaker.prerm', 'remove');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining('the static pod') });
+    expect(await lines('ls', '/etc/kubernetes/manifests')).toContain('bgp-lb-speaker.yaml');
+    expect(await machine.run('ip', 'route', 'show', '10.100.0.2')).not.toBe('');
+    expect(await machine.run('systemctl', 'is-active', 'bgp-lb-drain')).toBe('active\n');
+  });
+
+  it('leaves nothing but the configuration after uninstall and purge', async () => {
+    expect(await machine.run('bgp-lb-speaker', 'uninstall')).toContain('bgp-lb-speaker.yaml');
+    await machine.run('dpkg', '--purge', 'bgp-lb-speaker');
+    expect((await machine.try('ls', '-d', ...speakerPlaces)).stdout).toBe('');
+    expect((await machine.try('systemctl', 'cat', ...speakerUnits)).code).not.toBe(0);
+    expect(await machine.run('systemctl', 'list-units', '--all', '--no-legend', ...speakerUnits)).toBe('');
+    expect(await machine.run('ip', 'route', 'show', 'table', 'all', 'proto', '84')).toBe('');
+    expect(await machine.run('nft', 'list', 'tables')).toBe('');
+    expect(await lines('ls', '/etc/bgp-lb')).toContain('speaker.yaml');
+  });
+});
+
+describe('the shutdown of a host with both packages', { timeout: 240_000 }, () => {
+  let witness: ShutdownWitness;
+
+  afterAll(() => witness?.stop());
+
+  it('drains load balancer and master before kubelet, container runtime and network stop', async () => {
+    await machine.try('ip', 'link', 'delete', 'eth0');
+    await createAuthority(folder);
+    await issueServingCertificate(folder, {
+      nodeName: 'machine',
+      nodeAddress: '10.9.0.2',
+      serviceAddress: '10.96.0.1',
+      endpointAddress: '10.100.0.2',
+    });
+    witness = await ShutdownWitness.start(machine.pid, folder);
+    await install(files.router);
+    await install(files.speaker);
+    await machine.run('mkdir', '-p', '/etc/kubernetes/pki');
+    for (const name of ['ca.crt', 'apiserver.crt', 'apiserver.key'])
+      machine.provide(join(folder, name), `/etc/kubernetes/pki/${name}`);
+    // The marker is younger than the CA.
+    for (const [path, content] of Object.entries(shutdownFiles)) {
+      await machine.run('mkdir', '-p', dirname(path));
+      machine.write(path, content);
+    }
+    await machine.run('systemd-tmpfiles', '--create', 'bgp-lb-router.conf');
+    await machine.run('systemctl', 'daemon-reload');
+    // The router runs already, by the configuration that was there.
+    await machine.run('systemctl', 'restart', 'network-stand-in', 'kubelet', ...units);
+    const { router, speaker } = announced;
+    const log = (): Promise<string> => logOf('containerd.service', ...units);
+    for (const line of [`${router} normal`, `${speaker} normal`]) await witness.saw(line, log);
+
+    const before = witness.seen.length;
+    await machine.powerOff();
+    const seen = witness.seen.slice(before);
+    // The two drain at the same time: each order by itself.
+    for (const order of [
+      [
+        `${speaker} graceful shutdown`,
+        `${speaker} withdrawn`,
+        'stop kubelet',
+        'stop containerd',
+        '10.9.0.2 down: ',
+        'stop network',
+      ],
+      [`${router} graceful shutdown`, `${router} withdrawn`, '10.9.0.10 down: ', 'stop network'],
+    ]) {
+      const found = seen.flatMap((line) => order.filter((event) => line.startsWith(event)));
+      expect(found, seen.join('\n')).toEqual(order);
+    }
+    expect(seen.join('\n')).toMatch(/^10\.9\.0\.2 down: .*has drained/m);
   });
 });

@@ -10,7 +10,7 @@ import { waitUntil } from '../../scripts/lab/wait-until.ts';
 
 const script = fileURLToPath(new URL('./systemd-machine.sh', import.meta.url));
 
-/** A running machine. Its network has no interface but `lo`. */
+/** A running machine. Its network has no interface but `lo`, until it is given one. */
 export class SystemdMachine {
   readonly #unshare: ChildProcess;
   readonly #pid: number;
@@ -74,6 +74,17 @@ export class SystemdMachine {
   /** Makes a file of this system appear there. */
   provide(from: string, path: string): void {
     this.write(path, readFileSync(from));
+  }
+
+  /** The first process, as this system sees it: for an interface that is to be given to the machine. */
+  get pid(): number {
+    return this.#pid;
+  }
+
+  /** Shuts it down as its operator does, and resolves when it is off. @throws Error when that takes two minutes */
+  async powerOff(): Promise<void> {
+    const off = once(this.#unshare, 'exit', { signal: AbortSignal.timeout(120_000) });
+    await Promise.all([off, this.run('systemctl', 'poweroff')]);
   }
 
   /** Switches it off at once. */

@@ -17,6 +17,7 @@ import type { SpeakerConfig } from './config/speaker-config.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { drainCommand, undrainCommand } from './drain-command.ts';
 import { explainCommand } from './explain/explain-command.ts';
+import { hostFiles, placeFile } from './host-files.ts';
 import { reloadCommand } from './reload/reload-command.ts';
 import { statusTables } from './status.ts';
 import { uninstallCommand } from './uninstall/uninstall-command.ts';
@@ -90,28 +91,45 @@ const prepareCommand: Command = {
       requiresArg: true,
       describe: 'What kubeadm is about to do here; overrides the configured role until the next prepare',
     },
+    'routes-only': {
+      type: 'boolean',
+      default: false,
+      describe: 'At each boot: only the routes of routeToVip; what the life of this machine left stays',
+    },
   },
   async run(context) {
     const config = loadSpeakerConfig(context);
-    const { prepareHost } = await import('./prepare-host.ts');
+    const { prepareHost, prepareRoutesOfHost } = await import('./prepare-host.ts');
+    if (context.args['routes-only'] === true) {
+      if (context.args['role'] !== undefined) throw new UsageError('--routes-only takes no --role');
+      const { done, missing } = prepareRoutesOfHost(config);
+      context.print([...done, ...missing], doneTable);
+      return missing.length === 0 ? 0 : 1;
+    }
     const done = await prepareHost(
       config,
       roles.find((role) => role === context.args['role']),
     );
-    context.print(done.length === 0 ? ['nothing to remove'] : done, (lines) => ({
-      columns: ['done'],
-      rows: lines.map((line) => [line]),
-    }));
+    context.print(done.length === 0 ? ['nothing to remove'] : done, doneTable);
     return 0;
   },
 };
 
+function doneTable(lines: readonly string[]): { readonly columns: string[]; readonly rows: string[][] } {
+  return { columns: ['done'], rows: lines.map((line) => [line]) };
+}
+
 const manifest: Command = {
   syntax: 'manifest',
-  describe: 'Print the static pod that runs the speaker, as YAML',
+  describe: 'Print the static pod that runs the speaker, as YAML, or give it to the kubelet',
   takesConfig: true,
   options: {
     image: { type: 'string', requiresArg: true, default: IMAGE, describe: 'container image' },
+    place: {
+      type: 'boolean',
+      default: false,
+      describe: `write it to ${hostFiles.manifest}, whole: the kubelet reads half-written files`,
+    },
     rbac: {
       type: 'boolean',
       default: false,
@@ -121,12 +139,20 @@ const manifest: Command = {
   async run(context) {
     const config = loadSpeakerConfig(context);
     if (context.args['rbac'] === true) {
+      if (context.args['place'] === true)
+        throw new UsageError('--rbac is for kubectl apply: it takes no --place');
       context.write(render(rbacOf(config), 'yaml'));
       return 0;
     }
     const { staticPod } = await import('./manifest.ts');
     const image = String(context.args['image'] ?? IMAGE);
-    context.write(render(staticPod({ config, configFile: context.configFile, image }), 'yaml'));
+    const pod = render(staticPod({ config, configFile: context.configFile, image }), 'yaml');
+    if (context.args['place'] !== true) {
+      context.write(pod);
+      return 0;
+    }
+    const isNew = placeFile(hostFiles.manifest, pod, 0o600);
+    context.say(`${hostFiles.manifest} ${isNew ? 'is written' : 'is so already'}`);
     return 0;
   },
 };

@@ -20,10 +20,14 @@ export const hostFiles = {
  * What must hold from the boot on, before the pod runs: no link answers ARP for an address of `lo`, nor asks with one as the
  * sender. The effective value is the larger one of `all` and the link.
  */
-export const sysctlFile: string = `# Written by bgp-lb-speaker prepare, removed by bgp-lb-speaker uninstall.
+export const speakerSysctls = `# No link answers ARP for an address of lo, nor asks with one as the sender.
 net.ipv4.conf.all.arp_ignore = 1
 net.ipv4.conf.all.arp_announce = 2
 `;
+
+/** The same as a file of ours in /etc, for hosts without the package. */
+export const sysctlFile: string = `# Written by bgp-lb-speaker prepare, removed by bgp-lb-speaker uninstall.
+${speakerSysctls}`;
 
 /** Writes a file whole: a reader sees the old one or the new one. @returns false when it was so already */
 export function placeFile(path: string, content: string, mode = 0o644): boolean {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SpeakerLab } from './testing/speaker-lab.ts';
+import { ROUTER, SpeakerLab, VIP } from './testing/speaker-lab.ts';
 
 const TIMEOUT = 60_000;
 
@@ -64,5 +64,17 @@ describe('prepare on a host', { timeout: TIMEOUT }, () => {
     expect(state()).toEqual({ version: 1, role: 'init', consumed: [] });
     await lab.startSpeaker();
     await lab.reach('local-only');
+  });
+
+  it('puts the routes there alone, at a boot, also beside a speaker, and fails while a router is on no link', async () => {
+    lab.configure({ routeToVip: 'true' });
+    lab.finishKubeadm();
+    await lab.startSpeaker();
+    lab.master.ip('route', 'delete', VIP);
+    expect(lab.command('prepare', '--routes-only')).not.toContain('removed');
+    expect(lab.master.ip('route', 'show', VIP)).toContain(`via ${ROUTER} dev e0 proto 84`);
+    lab.configure({ routeToVip: 'true', routers: '[{ address: 203.0.113.1, asn: 64512 }]' });
+    expect(() => lab.command('prepare', '--routes-only')).toThrow(/Command failed/);
+    expect(() => lab.command('prepare', '--routes-only', '--role', 'join')).toThrow(/takes no --role/);
   });
 });

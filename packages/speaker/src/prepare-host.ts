@@ -3,8 +3,9 @@ import { acquireInstanceLock } from '@bgp-lb/daemon';
 import { Nftables, RouteSocket } from '@bgp-lb/linux';
 import type { SpeakerConfig } from './config/speaker-config.ts';
 import { hostFiles, isHostNetwork, placeFile, sysctlFile } from './host-files.ts';
+import type { RouteReport } from './kernel/vip-routes.ts';
 import type { Role } from './lifecycle/lifecycle-input.ts';
-import { prepare } from './prepare.ts';
+import { prepare, prepareRoutes } from './prepare.ts';
 
 /**
  * Runs `prepare` on this host, while no speaker runs: a running one would put everything back.
@@ -21,5 +22,15 @@ export async function prepareHost(config: SpeakerConfig, role: Role | undefined)
   } finally {
     routes.close();
     lock.release();
+  }
+}
+
+/** The routes to the VIPs alone, for each boot: changes nothing else, and may run beside a speaker. @throws NetlinkError */
+export function prepareRoutesOfHost(config: SpeakerConfig): RouteReport {
+  const routes = new RouteSocket();
+  try {
+    return prepareRoutes(config, routes);
+  } finally {
+    routes.close();
   }
 }

@@ -6,7 +6,7 @@ import type { SpeakerConfig } from './config/speaker-config.ts';
 import { HOLD_TABLE } from './kernel/connection-hold.ts';
 import { NFT_FAMILY, NFT_TABLE } from './kernel/nft-table.ts';
 import { VipAddresses } from './kernel/vip-addresses.ts';
-import { VipRoutes } from './kernel/vip-routes.ts';
+import { type RouteReport, VipRoutes } from './kernel/vip-routes.ts';
 import { DrainOrderFile } from './lifecycle/drain-order.ts';
 import type { Role } from './lifecycle/lifecycle-input.ts';
 
@@ -42,8 +42,7 @@ export async function prepare(options: PrepareOptions): Promise<readonly string[
   if (fault !== undefined) done.push(fault.reason);
   const after = preparedState(before, config.role, role, now);
   file.save(after);
-  const routers = () => config.routers.map(({ address }) => address);
-  const vipRoutes = new VipRoutes(routes, { ...config, routers }).settle();
+  const vipRoutes = prepareRoutes(config, routes);
   done.push(...vipRoutes.done, ...vipRoutes.missing);
   if (before.latch !== undefined) done.push('removed the proof of bootstrap');
   if (after.role !== undefined) done.push(`the role is ${after.role} until the next prepare`);
@@ -75,6 +74,12 @@ export function preparedState(
     ...said,
     void: { reason: 'prepare was run without --role after an earlier life of this machine', since: now },
   };
+}
+
+/** Makes the routes to the VIPs as `routeToVip` says. @throws NetlinkError */
+export function prepareRoutes(config: SpeakerConfig, routes: RouteSocket): RouteReport {
+  const routers = () => config.routers.map(({ address }) => address);
+  return new VipRoutes(routes, { ...config, routers }).settle();
 }
 
 /** Removes markers of a successful kubeadm. @returns what was done, one phrase each */

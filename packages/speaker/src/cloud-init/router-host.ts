@@ -1,4 +1,5 @@
 /** What a load balancer's host has besides the program: units and settings. The Debian package and cloud-init put the same there. */
+import { sandbox } from '../host-units/sandbox.ts';
 
 /** How the router is started on a host. */
 export interface RouterProgram {
@@ -18,28 +19,6 @@ const CONFIG = '/etc/bgp-lb/router.yaml';
 
 /** The most that a drain waits before it withdraws, and what systemd gives it for all. */
 const DRAIN = { wait: '10s', limit: 30 } as const;
-
-/** What neither the router nor its commands need. */
-const sandbox = `NoNewPrivileges=yes
-ProtectSystem=strict
-ProtectHome=yes
-PrivateTmp=yes
-PrivateDevices=yes
-ProtectClock=yes
-ProtectControlGroups=yes
-ProtectHostname=yes
-ProtectKernelLogs=yes
-ProtectKernelModules=yes
-ProtectProc=invisible
-LockPersonality=yes
-RestrictNamespaces=yes
-RestrictSUIDSGID=yes
-RemoveIPC=yes
-SystemCallArchitectures=native
-SystemCallFilter=@system-service
-SystemCallFilter=~@privileged @keyring
-SystemCallErrorNumber=EPERM
-UMask=0077`;
 
 /** The router under systemd. Before 253 there is no `notify-reload`: the command `reload` waits for the answer, and says it. */
 export function routerUnit({ command, user }: RouterProgram): string {

@@ -1,7 +1,7 @@
 import { render } from '@bgp-lb/daemon';
 import { API_VERSION, KIND, type SpeakerConfig } from '../config/speaker-config.ts';
-import { drainUnit } from '../drain-unit.ts';
 import { hostFiles, sysctlFile } from '../host-files.ts';
+import { drainUnit } from '../host-units/drain-unit.ts';
 import { type BootstrapSettings, bootstrapScript, machineFiles } from './bootstrap-script.ts';
 import type { CloudFile, UserData } from './cloud-config.ts';
 import { initConfiguration, joinConfiguration, type KubeadmSettings } from './kubeadm-config.ts';
@@ -68,7 +68,7 @@ export function masterUserData(settings: NodeSettings): UserData {
       file(
         hostFiles.drainUnit,
         drainUnit({
-          program: machineFiles.program,
+          program: [machineFiles.program],
           socket: config.api.socket,
           timeout: config.drain.timeout,
         }),

@@ -49,6 +49,10 @@ export const uninstallCommand: Command = {
     } finally {
       lock.release();
     }
+    // Until now the lock was in it.
+    const { removeEmptyFolder } = await import('./uninstall.ts');
+    const runFolder = dirname(config.api.socket);
+    if (removeEmptyFolder(runFolder)) done.push(`removed the empty folder ${runFolder}`);
     const folder = dirname(context.configFile);
     done.push(
       `left: ${folder} (configuration and password), the program itself, and arp_ignore and arp_announce of the links, whose former values are not known`,

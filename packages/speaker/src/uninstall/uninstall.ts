@@ -62,8 +62,8 @@ export async function uninstall({
   return done;
 }
 
-/** Others may keep files there: the router does on a machine that is both. */
-function removeEmptyFolder(folder: string): boolean {
+/** Removes a folder of ours. Others may keep files there: the router does on a machine that is both. @returns whether it is gone by this */
+export function removeEmptyFolder(folder: string): boolean {
   if (!existsSync(folder) || readdirSync(folder).length > 0) return false;
   rmdirSync(folder);
   return true;

@@ -1,9 +1,12 @@
+import { commandLine } from './command-line.ts';
+import { sandbox } from './sandbox.ts';
+
 /** What the unit that drains a master before it shuts down is made of. */
 export interface DrainUnitOptions {
-  /** The program's absolute path on the host. */
-  readonly program: string;
-  /** Path of the running speaker's control socket on the host. */
-  readonly socket: string;
+  /** The program on the host: an absolute path, and arguments before the command if it needs any. */
+  readonly program: readonly string[];
+  /** Path of the running speaker's control socket on the host; undefined for the command's default, or what BGP_LB_SOCKET says. */
+  readonly socket: string | undefined;
   /** Milliseconds that the drain may last. */
   readonly timeout: number;
 }
@@ -17,7 +20,8 @@ const GRACE = 30;
  * and speaker still run. The order ends with this boot: the master is in service again after the next.
  */
 export function drainUnit({ program, socket, timeout }: DrainUnitOptions): string {
-  const words = [program, 'drain', '--force', '--until-reboot', '--socket', socket].map(quoted);
+  const where = socket === undefined ? [] : ['--socket', socket];
+  const words = [...program, 'drain', '--force', '--until-reboot', ...where];
   return `[Unit]
 Description=Drain the control plane VIP before this host shuts down
 Documentation=man:systemd.unit(5)
@@ -28,18 +32,17 @@ Wants=network-online.target
 Type=oneshot
 RemainAfterExit=yes
 ExecStart=/bin/true
-ExecStop=-${words.join(' ')}
+ExecStop=-${commandLine(words)}
 TimeoutStopSec=${Math.ceil(timeout / 1000) + GRACE}
+# It asks the speaker by the control socket, and that is all.
+CapabilityBoundingSet=
+RestrictAddressFamilies=AF_UNIX
+ProtectKernelTunables=yes
+RestrictRealtime=yes
+PrivateNetwork=yes
+${sandbox}
 
 [Install]
 WantedBy=multi-user.target
 `;
-}
-
-/** A word of a command line of systemd (systemd.service(5), "COMMAND LINES"): no specifier, variable or escape is meant. */
-function quoted(word: string): string {
-  const literal = word.replaceAll('%', '%%').replaceAll('$', '$$$$');
-  return /^[\w./:@%$=-]+$/.test(literal)
-    ? literal
-    : `"${literal.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { drainUnit } from './drain-unit.ts';
 
-const options = { program: '/bin/true', socket: '/run/bgp-lb/speaker.sock', timeout: 60_000 };
+const options = { program: ['/bin/true'], socket: '/run/bgp-lb/speaker.sock', timeout: 60_000 };
 
 describe('the unit that drains before the host shuts down', () => {
   it('is stopped before kubelet and container runtime, has the time that a drain takes, and does not outlive the boot', () => {

@@ -106,6 +106,8 @@ export type {
   UpdateMessage,
 } from './wire/message.ts';
 export { decodeMessage, encodeMessage } from './wire/message-codec.ts';
+export type { MrtMessage, MrtOther } from './wire/mrt.ts';
+export { encodeMrt, MrtError, readMrt } from './wire/mrt.ts';
 export type { Nlri } from './wire/nlri.ts';
 export { nlriLength } from './wire/nlri.ts';
 export {
@@ -132,4 +134,5 @@ export type {
 export { Origin, pathAttributes, SegmentType } from './wire/path-attributes.ts';
 export { RouteRefreshSubtype } from './wire/route-refresh.ts';
 export { parseShutdownCommunication, shutdownCommunication } from './wire/shutdown-communication.ts';
+export { familyOfUpdate } from './wire/update-family.ts';
 export { Writer } from './wire/writer.ts';

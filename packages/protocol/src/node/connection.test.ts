@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { asn, encodeMessage, openContext } from '../index.ts';
-import { Connection } from './connection.ts';
+import { Connection, type Traffic } from './connection.ts';
 import { ManualClock, settle } from './kit/manual-clock.ts';
 import { MemorySocket } from './kit/memory-sockets.ts';
 
@@ -8,7 +8,12 @@ const context = openContext(asn(65001));
 const keepalive = encodeMessage({ type: 'KEEPALIVE' }, context);
 
 /** A connection whose every message takes a millisecond, and the peer's end of it. */
-function busy(): { peer: MemorySocket; connection: Connection; heard: string[]; turn(): Promise<void> } {
+function busy(traffic?: (traffic: Traffic) => void): {
+  peer: MemorySocket;
+  connection: Connection;
+  heard: string[];
+  turn(): Promise<void>;
+} {
   const [peer, own] = [new MemorySocket(), new MemorySocket()];
   MemorySocket.join(peer, own, { from: '10.0.0.2', to: '10.0.0.1', port: 179 });
   peer.on('error', () => undefined);
@@ -25,6 +30,7 @@ function busy(): { peer: MemorySocket; connection: Connection; heard: string[]; 
     sent: () => undefined,
     drained: () => undefined,
     gone: () => heard.push('gone'),
+    traffic,
   });
   return { peer, connection, heard, turn: () => new Promise((resolve) => setImmediate(resolve)) };
 }
@@ -69,5 +75,31 @@ describe('a peer that sends faster than its messages are followed', () => {
     peer.end();
     await settle();
     expect(heard.slice(before)).toEqual(['gone']);
+  });
+});
+
+describe('who listens to the traffic of a connection', () => {
+  it('hears each message as octets, sent and received, and a faulty one before it is refused', async () => {
+    const octets: [boolean, string, string | undefined][] = [];
+    const { peer, connection, heard } = busy(({ isSent, bytes, localAddress }) =>
+      octets.push([isSent, Buffer.from(bytes).toString('hex'), localAddress]),
+    );
+    connection.send({ type: 'KEEPALIVE' });
+    connection.sendEncoded(flood(2));
+    // An UPDATE whose attributes are longer than it is: the header is good.
+    const faulty = Buffer.from(`${'ff'.repeat(16)}00170200000010`, 'hex');
+    peer.write(Buffer.concat([flood(2), faulty]));
+    await settle();
+    await settle();
+    const one = Buffer.from(keepalive).toString('hex');
+    const at = '10.0.0.1:179';
+    expect(octets).toEqual([
+      [true, one, at],
+      [true, one + one, at],
+      [false, one, at],
+      [false, one, at],
+      [false, faulty.toString('hex'), at],
+    ]);
+    expect(heard.slice(0, 3)).toEqual(['KEEPALIVE', 'KEEPALIVE', 'fault']);
   });
 });

@@ -18,7 +18,22 @@ const LINGER = 2000;
 /** How long one connection's messages may keep everything else of this process waiting, in milliseconds. */
 const READ_SLICE = 5;
 
+/** Octets of whole messages on a connection, as they are. */
+export interface Traffic {
+  /** We sent them; else they were received. */
+  readonly isSent: boolean;
+  /** One received message, or messages that were sent in one piece. Received ones are to be copied: their memory is used again. */
+  readonly bytes: Uint8Array;
+  /** What they were read or written by. */
+  readonly context: CodecContext;
+  /** Address and port, `10.0.0.10:179`; undefined when the connection has ended. */
+  readonly localAddress: string | undefined;
+  readonly remoteAddress: string | undefined;
+}
+
 export interface ConnectionHandlers {
+  /** Hears of every message, the faulty ones too, before anything is made of it. */
+  readonly traffic?: ((traffic: Traffic) => void) | undefined;
   connected(): void;
   message(message: DecodedMessage): void;
   /** What was received cannot be read; nothing more is. */
@@ -117,7 +132,15 @@ export class Connection {
     }
   }
 
+  #observe(isSent: boolean, bytes: Uint8Array): void {
+    const { traffic } = this.#handlers;
+    if (traffic === undefined) return;
+    const { localAddress, remoteAddress } = this;
+    traffic({ isSent, bytes, context: this.#context, localAddress, remoteAddress });
+  }
+
   #write(bytes: Uint8Array): void {
+    this.#observe(true, bytes);
     this.#isBlocked = !this.#socket.write(bytes, (error) => {
       if (error === undefined || error === null) this.#handlers.sent();
     });
@@ -153,6 +176,7 @@ export class Connection {
       for (;;) {
         const frame = this.#framer.next();
         if (frame === undefined) return;
+        this.#observe(false, frame.bytes);
         this.#handlers.message(decodeMessage(frame, this.#context));
         if (this.#isClosed) return;
         if (this.#clock.now() >= end) {

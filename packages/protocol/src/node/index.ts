@@ -30,6 +30,7 @@ export {
 export { runBfdWorker } from './bfd-worker.ts';
 export type { Clock } from './clock.ts';
 export { systemClock } from './clock.ts';
+export type { Traffic } from './connection.ts';
 export type { MessageCounts } from './message-counters.ts';
 export { Peer } from './peer.ts';
 export type { DescribedNotification, DownReason, PeerEvent } from './peer-event.ts';

@@ -22,7 +22,9 @@ import {
 } from '../index.ts';
 import { cease } from './cease.ts';
 import type { Clock } from './clock.ts';
+import type { Traffic } from './connection.ts';
 import { describeEnd } from './describe.ts';
+import { canonicalAddress } from './neighbours.ts';
 import type { DownReason, PeerEvent } from './peer-event.ts';
 import { PeerPaths } from './peer-paths.ts';
 import { offerOf, type ResolvedSettings } from './peer-settings.ts';
@@ -42,6 +44,7 @@ export interface PeerCallbacks {
   endOfRib(family: Family): void;
   refreshed(family: Family): void;
   event(event: PeerEvent): void;
+  readonly traffic: ((traffic: Traffic) => void) | undefined;
   /** Something has changed; the speaker looks whether the peer is still wanted. */
   settled(): void;
 }
@@ -107,7 +110,7 @@ export class Peer {
     this.#session = this.#newSession(restarting);
     this.#paths = new PeerPaths({
       name: identity.name,
-      address: parseIpAddress(withoutZone(identity.address)),
+      address: parseIpAddress(canonicalAddress(identity.address)),
       settings,
       local: context,
       table: context.table,
@@ -321,6 +324,7 @@ export class Peer {
       sockets,
       clock,
       random,
+      traffic: this.#callbacks.traffic,
       handlers: {
         established: (negotiated) => this.#established(negotiated),
         down: (end) => this.#down(end),
@@ -392,9 +396,4 @@ export class Peer {
     }
     this.#callbacks.settled();
   }
-}
-
-/** `fe80::1%eth0` without `%eth0`. */
-function withoutZone(address: string): string {
-  return address.split('%')[0] ?? address;
 }

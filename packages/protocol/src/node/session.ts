@@ -25,7 +25,7 @@ import {
   type StateName,
 } from '../index.ts';
 import type { Clock } from './clock.ts';
-import { Connection } from './connection.ts';
+import { Connection, type Traffic } from './connection.ts';
 import { connectionTimers } from './connection-timers.ts';
 import { MessageCounters } from './message-counters.ts';
 import { NotificationLog } from './notification-log.ts';
@@ -58,6 +58,7 @@ export interface SessionOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly handlers: SessionHandlers;
+  readonly traffic: ((traffic: Traffic) => void) | undefined;
 }
 
 /**
@@ -324,11 +325,12 @@ export class Session {
 
   #newConnection(
     socket: Socket,
-    handlers: Omit<ConstructorParameters<typeof Connection>[3], 'gone'>,
+    handlers: Omit<ConstructorParameters<typeof Connection>[3], 'gone' | 'traffic'>,
   ): Connection {
-    const { clock, expected } = this.#options;
+    const { clock, expected, traffic } = this.#options;
     const connection: Connection = new Connection(socket, openContext(expected.localAsn), clock, {
       ...handlers,
+      traffic,
       gone: () => {
         this.#open.delete(connection);
         if (this.#open.size > 0) return;

@@ -11,6 +11,7 @@ import {
   type RouterId,
 } from '../index.ts';
 import { type Clock, systemClock } from './clock.ts';
+import type { Traffic } from './connection.ts';
 import { canonicalAddress, hostPrefix, type NeighbourRange, neighbourRange, rangeOf } from './neighbours.ts';
 import { Peer, type PeerIdentity } from './peer.ts';
 import type { DownReason, PeerEvent } from './peer-event.ts';
@@ -42,6 +43,8 @@ export interface SpeakerHandlers {
    * it was sent before `requestRefresh`.
    */
   refreshed?(peer: Peer, family: Family): void;
+  /** Every message on every connection of a peer, as octets: for recorders. Costs nothing where it is left out. */
+  traffic?(peer: Peer, traffic: Traffic): void;
   /** For logs and metrics; the peer is `undefined` for connections of nobody that we know. */
   event?(peer: Peer | undefined, event: PeerEvent): void;
 }
@@ -256,6 +259,7 @@ export class BgpSpeaker {
       endOfRib: (family) => handlers.endOfRib?.(peer, family),
       refreshed: (family) => handlers.refreshed?.(peer, family),
       event: (event) => handlers.event?.(peer, event),
+      traffic: handlers.traffic && ((traffic) => handlers.traffic?.(peer, traffic)),
       settled: () => this.#forgetIfQuiet(peer),
     });
     this.#peers.set(canonicalAddress(identity.address), peer);

@@ -76,6 +76,8 @@ missing_packages() {
   has exabgp || echo exabgp
   { has bgpctl && [ -x /usr/sbin/bgpd ]; } || echo openbgpd
   has cloud-init || echo cloud-init
+  # Reads what `bgp-lb-router mrt` writes.
+  has bgpdump || echo bgpdump
   # An init for test/kit/systemd-machine.ts, in namespaces: that of this machine stays.
   { has systemctl && [ -x /lib/systemd/systemd ]; } || echo systemd
   # For scripts/engine.ts.

@@ -1,11 +1,15 @@
+import { statSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localAsn, vipAddress } from '../../scripts/lab/addresses.ts';
 import type { Host } from '../../scripts/lab/host.ts';
 import type { Lab } from '../../scripts/lab/lab.ts';
-import { startCluster, waitForAllActive } from '../kit/cluster.ts';
+import { tryCommand } from '../../scripts/lab/run-command.ts';
+import { addresses, startCluster, waitForAllActive } from '../kit/cluster.ts';
 import { httpOn, textFrom } from '../kit/host-http.ts';
 import { parseMetrics } from '../kit/router-view.ts';
 
+const program = fileURLToPath(new URL('../../dist/bgp-lb-router.mjs', import.meta.url));
 const any = { string: expect.any(String), boolean: expect.any(Boolean), number: expect.any(Number) };
 
 describe('the HTTP API of both daemons', () => {
@@ -152,5 +156,40 @@ describe('the HTTP API of both daemons', () => {
     expect(samples.get('bgp_lb_router_sessions{role="master",state="Established"}')).toBe(2);
     const shares = [...samples].filter(([name]) => name.startsWith('bgp_lb_router_member_bucket_share'));
     expect(shares.reduce((sum, [, share]) => sum + share, 0)).toBeCloseTo(1, 5);
+  });
+
+  it('has the router write BGP messages as MRT, the kept ones and those to come, and bgpdump reads them', async () => {
+    const { lb } = lab;
+    const mrt = (...args: string[]): string =>
+      [process.execPath, program, 'mrt', '--socket', lb.router.socketPath, ...args].join(' ');
+    const read = async (name: string): Promise<string> => {
+      const { stdout, stderr } = await tryCommand(['bgpdump', '-m', lb.path(name)]);
+      expect(stderr).not.toContain('error');
+      return stdout;
+    };
+    const [first, second] = addresses(lab.masters);
+    await lb.exec(['sh', '-c', `exec ${mrt()} > kept.mrt`]);
+    const kept = await read('kept.mrt');
+    for (const master of [first, second]) {
+      const text = `\\|A\\|${master}\\|${localAsn}\\|${vipAddress}/32\\|\\|IGP\\|${master}\\|100\\|`;
+      expect(kept).toMatch(new RegExp(`^BGP4MP_ET\\|\\d+\\.\\d{6}${text}`, 'm'));
+    }
+    // What is reflected has path identifiers, and was sent.
+    expect(kept).toMatch(new RegExp(`^BGP4MP_ET_AP\\|.*\\|${vipAddress}/32\\|\\d+\\|`, 'm'));
+
+    const follow = mrt('--follow', '--neighbor', second ?? '');
+    const follower = lb.spawn('mrt', ['sh', '-c', `exec ${follow} > followed.mrt`]);
+    try {
+      await expect.poll(() => statSync(lb.path('followed.mrt')).size, { timeout: 20_000 }).toBeGreaterThan(0);
+      await lab.master(2).setApiServer('closed');
+      await expect
+        .poll(() => read('followed.mrt'), { timeout: 30_000 })
+        .toMatch(new RegExp(`\\|W\\|${second}\\|${localAsn}\\|${vipAddress}/32$`, 'm'));
+      expect(await read('followed.mrt')).not.toContain(`|A|${first}|`);
+    } finally {
+      await follower.stop();
+      await lab.master(2).setApiServer('ready');
+      await waitForAllActive(lab);
+    }
   });
 });

@@ -35,6 +35,7 @@ export type { Readiness, TextRegistry } from './control/built-in-routes.ts';
 export {
   ControlClientError,
   type ControlEventsOptions,
+  controlBytes,
   controlEvents,
   controlRequest,
 } from './control/control-client.ts';
@@ -43,6 +44,7 @@ export {
   ControlReply,
   type ControlRequest,
   type ControlRoute,
+  ControlStream,
 } from './control/control-route.ts';
 export { ControlServer, type ControlServerOptions } from './control/control-server.ts';
 export { EventLog, type EventLogOptions, type LoggedEvent } from './control/event-log.ts';

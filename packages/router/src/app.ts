@@ -40,6 +40,8 @@ import { CaFile } from './health/ca-file.ts';
 import type { HealthChecker } from './health/health-checker.ts';
 import { vipHealthChecker } from './health/vip-health-checker.ts';
 import { BgpMembership } from './membership/bgp-membership.ts';
+import { MessageRecorder, preciseWallClock } from './mrt/message-recorder.ts';
+import { mrtRoute } from './mrt/mrt-route.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
 import { ServiceStatus, serviceStatusLine } from './observe/service-status.ts';
@@ -90,6 +92,7 @@ class Router {
   #startedAt = systemClock.now();
   #metrics = new RouterMetrics();
   #events: EventLog;
+  #recorder = new MessageRecorder({ wallClock: preciseWallClock() });
   #observer: RouterObserver;
   #ca: CaFile;
   #pools: ReadonlyMap<string, Pool>;
@@ -226,7 +229,7 @@ class Router {
     });
     this.#control = await startControl({
       sources: this.#controlSources({ routerId, bgp, bfd, advertiser }),
-      routes: [this.#reload.route()],
+      routes: [this.#reload.route(), mrtRoute(this.#recorder)],
       metrics: this.#metrics,
       events: this.#events,
       logger: this.#options.logger,
@@ -351,6 +354,7 @@ class Router {
       },
       established: (peer, neighbor) =>
         this.#bfd?.sessionEstablished(canonicalText(peer.address), neighbor, localAddressOf(peer)),
+      traffic: (peer, traffic) => this.#recorder.record(peer, traffic),
       observeRoutes: (peer, change) => this.#observer.rejected(named(bgp, peer), change),
       onSkippedListener: (address, reason) =>
         this.#observer.problem(`not listening on ${address}: ${reason}`),

@@ -29,6 +29,7 @@ import type { DataPlaneStatus } from './dataplane/data-plane.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { drainCommand, undrainCommand } from './drain/drain-commands.ts';
 import { explainCommand } from './explain/explain-command.ts';
+import { mrtCommand } from './mrt/mrt-command.ts';
 import { rebalanceCommand } from './rebalance/rebalance-command.ts';
 import { reloadCommand } from './reload/reload-command.ts';
 import { uninstallCommand } from './uninstall/uninstall-command.ts';
@@ -144,6 +145,7 @@ const commands: readonly Command[] = [
     tables: fibTables,
   }),
   events,
+  mrtCommand,
   explainCommand,
   rebalanceCommand,
   doctorCommand(load),

@@ -16,8 +16,10 @@ export interface CommandContext {
   readonly format: OutputFormat;
   /** Renders a value to standard output in the format of `-o`. */
   print<T>(value: T, table?: (value: T) => Table | readonly Table[]): void;
-  /** Writes text to standard output as it is. */
-  write(text: string): void;
+  /** Writes text or octets to standard output as they are. */
+  write(text: string | Uint8Array): void;
+  /** Standard output is a terminal, which octets would confuse. */
+  readonly isTerminal: boolean;
   /** Writes a line for people to standard error. */
   say(message: string): void;
 }

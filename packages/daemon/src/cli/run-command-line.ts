@@ -23,9 +23,10 @@ export interface CommandLineOptions {
   readonly stderr?: TextSink;
 }
 
-/** Where text goes. */
+/** Where text goes, and the octets of a command that writes a file. */
 export interface TextSink {
-  write(text: string): unknown;
+  write(text: string | Uint8Array): unknown;
+  readonly isTTY?: boolean;
 }
 
 interface Selection {
@@ -184,6 +185,7 @@ function contextOf(
     print: (value, table) => {
       stdout.write(render(value, format, table));
     },
+    isTerminal: stdout.isTTY === true,
     write: (text) => {
       stdout.write(text);
     },

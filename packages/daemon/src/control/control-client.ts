@@ -83,6 +83,29 @@ function deliver(block: string, onEvent: (event: unknown) => void): void {
   if (data.length > 0) onEvent(parseJson(data.join('\n')));
 }
 
+/**
+ * Hands over an answer as octets, while it comes, until the daemon ends it. Rejects with ControlClientError.
+ * @param signal ends it; the promise then resolves
+ */
+export async function controlBytes(
+  socketPath: string,
+  path: string,
+  onBytes: (bytes: Uint8Array) => void,
+  signal?: AbortSignal,
+): Promise<void> {
+  const response = await send(socketPath, { method: 'GET', path, accept: '*/*', signal });
+  if (response.statusCode !== 200) {
+    const answer = parseJson(await readAll(response));
+    throw new ControlClientError(errorText(answer) ?? 'the daemon refused', response.statusCode);
+  }
+  try {
+    for await (const chunk of response) onBytes(chunk as Buffer);
+  } catch (error) {
+    if (signal?.aborted === true) return;
+    throw new ControlClientError('the daemon closed the connection', undefined, { cause: error });
+  }
+}
+
 interface Sending {
   readonly method: string;
   readonly path: string;

@@ -14,7 +14,7 @@ export interface ControlRoute {
   readonly method: 'GET' | 'POST';
   /** `/api/v1/status`, or with parameters `/api/v1/neighbors/:name`. */
   readonly path: string;
-  /** Returns what becomes the JSON body, or a `ControlReply`. Throws `ControlError` for anything but 200. */
+  /** Returns what becomes the JSON body, or a `ControlReply` or a `ControlStream`. Throws `ControlError` for anything but 200. */
   handle(request: ControlRequest): unknown | Promise<unknown>;
 }
 
@@ -32,6 +32,18 @@ export class ControlReply {
     this.contentType = contentType;
     this.body = body;
     this.headers = headers;
+  }
+}
+
+/** An answer without an end: octets for as long as the client listens. */
+export class ControlStream {
+  readonly contentType: string;
+  /** Begins to write; returns what ends it. What is written to a client that does not read is kept up to a bound. */
+  readonly start: (write: (bytes: Uint8Array) => void) => () => void;
+
+  constructor(contentType: string, start: (write: (bytes: Uint8Array) => void) => () => void) {
+    this.contentType = contentType;
+    this.start = start;
   }
 }
 

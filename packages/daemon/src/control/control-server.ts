@@ -4,7 +4,8 @@ import type { Logger } from 'pino';
 import { http } from '../node-http.ts';
 import { readJsonBody } from './body.ts';
 import { builtInRoutes, type Readiness, type TextRegistry, wholeNumber } from './built-in-routes.ts';
-import { ControlError, ControlReply, type ControlRoute, RouteTable } from './control-route.ts';
+import { ByteStreams } from './byte-streams.ts';
+import { ControlError, ControlReply, type ControlRoute, ControlStream, RouteTable } from './control-route.ts';
 import type { EventLog } from './event-log.ts';
 import { EventStreams, resumeAfter } from './event-stream.ts';
 import { HostCheck } from './host-check.ts';
@@ -26,7 +27,7 @@ export interface ControlServerOptions {
   readonly readiness?: () => Readiness;
   /** Connections per listener; 64 by default. */
   readonly maxConnections?: number;
-  /** Event streams in all; 16 by default. */
+  /** Event streams in all; 16 by default. Of other streams there are so many as well. */
   readonly maxStreams?: number;
   /** How long the headers of a request may take, in milliseconds; 5000 by default. */
   readonly headersTimeoutMs?: number;
@@ -46,6 +47,7 @@ export class ControlServer {
   readonly #options: ControlServerOptions;
   readonly #routes: RouteTable;
   readonly #streams: EventStreams;
+  readonly #byteStreams: ByteStreams;
   readonly #hosts: HostCheck;
   readonly #sockets = new Set<Socket>();
   readonly #servers: Server[] = [];
@@ -55,11 +57,11 @@ export class ControlServer {
     this.#options = options;
     this.#routes = new RouteTable([...options.routes, ...builtInRoutes(options)]);
     this.#hosts = new HostCheck(options.allowedHosts ?? []);
-    this.#streams = new EventStreams({
-      log: options.events,
-      limit: options.maxStreams ?? 16,
-      onCut: () => options.logger.warn('an event stream was cut off: its client reads too slowly'),
-    });
+    const limit = options.maxStreams ?? 16;
+    const onCut = (what: string) => (): void =>
+      options.logger.warn(`${what} was cut off: its client reads too slowly`);
+    this.#streams = new EventStreams({ log: options.events, limit, onCut: onCut('an event stream') });
+    this.#byteStreams = new ByteStreams({ limit, onCut: onCut('a stream') });
   }
 
   /** The address of the TCP listener, once started. */
@@ -87,6 +89,7 @@ export class ControlServer {
   /** Ends the streams and all connections, and closes the listeners. */
   async close(): Promise<void> {
     this.#streams.close();
+    this.#byteStreams.close();
     const servers = this.#servers.splice(0);
     const closed = servers.map(
       (server) =>
@@ -161,17 +164,17 @@ export class ControlServer {
     }
     const body = method === 'POST' ? await readJsonBody(request) : undefined;
     const result = await match.route.handle({ params: match.params, query, body });
-    send(response, method, 200, result);
+    if (!(result instanceof ControlStream)) {
+      send(response, method, 200, result);
+      return;
+    }
+    if (method === 'HEAD') throw new ControlError(405, 'HEAD is not possible for a stream');
+    if (this.#byteStreams.isFull) throw tooMany(response, this.#byteStreams.size);
+    this.#byteStreams.serve(response, result);
   }
 
   #stream(request: IncomingMessage, response: ServerResponse, query: Readonly<Record<string, string>>): void {
-    if (this.#streams.isFull) {
-      response.setHeader('Retry-After', '5');
-      throw new ControlError(
-        503,
-        `there are ${this.#streams.size} event streams already, the most that are served`,
-      );
-    }
+    if (this.#streams.isFull) throw tooMany(response, this.#streams.size);
     const lastEventId = request.headers['last-event-id'];
     const since = query['since'];
     if (typeof lastEventId === 'string') {
@@ -201,6 +204,11 @@ export class ControlServer {
     if (!request.complete) response.setHeader('Connection', 'close');
     send(response, request.method ?? 'GET', known ? error.status : 500, { error: message });
   }
+}
+
+function tooMany(response: ServerResponse, count: number): ControlError {
+  response.setHeader('Retry-After', '5');
+  return new ControlError(503, `there are ${count} streams of this kind already, the most that are served`);
 }
 
 function listenOnTcp(server: Server, host: string, port: number): Promise<void> {

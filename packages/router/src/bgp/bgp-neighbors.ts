@@ -17,6 +17,7 @@ import {
   Reflection,
   type ReflectionRole,
   type Sockets,
+  type Traffic,
 } from '@bgp-lb/protocol/node';
 import type { NeighborConfig } from '../config/router-config.ts';
 import type { NeighborChanges, NeighborPlan } from '../reload/neighbor-changes.ts';
@@ -48,6 +49,8 @@ export interface BgpNeighborsOptions {
   readonly observe: (peer: Peer | undefined, event: PeerEvent) => void;
   /** Adj-RIB-In changes of any neighbour, refused paths among them. */
   readonly observeRoutes: (peer: Peer, change: RouteChange) => void;
+  /** Every message with any neighbour, as octets. */
+  readonly traffic?: (peer: Peer, traffic: Traffic) => void;
   /** A session is there, before anything of it is handled. */
   readonly established: (peer: Peer, neighbor: NeighborConfig) => void;
   /** A listener that is left out, with the reason. */
@@ -85,6 +88,7 @@ export class BgpNeighbors {
         routes: (peer, change) => this.#routes(peer, change),
         endOfRib: (peer, family) => this.#handlersOf(peer)?.endOfRib?.(peer, family),
         event: (peer, event) => this.#event(peer, event),
+        ...(options.traffic && { traffic: options.traffic }),
       },
     });
     this.#reflection = new Reflection({

@@ -44,8 +44,8 @@ export class CloudInitRun {
     const written: string[] = [];
     const said: string[] = [];
     const code = await speakerCommandLine('', ['cloud-init', machine, ...given, ...options], {
-      stdout: { write: (text) => written.push(text) },
-      stderr: { write: (text) => said.push(text) },
+      stdout: { write: (text: string) => written.push(text) },
+      stderr: { write: (text: string) => said.push(text) },
     });
     if (code !== 0) throw new Error(`exit code ${code}: ${said.join('')}`);
     return written.join('');

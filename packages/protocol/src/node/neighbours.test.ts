@@ -123,6 +123,28 @@ describe('a range of neighbours', () => {
     expect(Math.max(...holds)).toBeGreaterThan(holds[0] ?? 0);
   });
 
+  it('remembers failures of a bounded number of addresses', async () => {
+    router.addRange({ ...range, range: '10.0.0.0/16', maxSessions: 2000 });
+    master('10.0.0.11', 65099);
+    const holds = (): number[] =>
+      events.flatMap(([, event]) => (event.type === 'idle-hold' ? [event.seconds] : []));
+    await clock.advance(120_000);
+    const [first = 0] = holds();
+    expect(Math.max(...holds())).toBeGreaterThan(first);
+    for (let n = 0; n < 1100; n++) {
+      const one = network.host(`10.0.${1 + (n >> 8)}.${n & 255}`).open('10.0.0.10', {});
+      one.on('error', () => undefined);
+      one.connect(179, '10.0.0.10');
+      await clock.advance(0);
+      one.destroy();
+    }
+    await clock.advance(10);
+    events = [];
+    await clock.advance(600_000);
+    // It begins anew: others have taken its place.
+    expect(holds()[0]).toBe(first);
+  });
+
   it('gives way to a configured peer at an address of it', async () => {
     router.addRange(range);
     router.addPeer({ name: 'm1', address: '10.0.0.11', remoteAsn: [asn(64512)], passive: true });

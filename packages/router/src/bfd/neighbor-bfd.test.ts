@@ -125,6 +125,20 @@ describe('sessions of BFD', () => {
     expect(bfd.stateOf('10.0.0.11')).toEqual({ state: 'Up', since: 5000 });
   });
 
+  it('are remembered when they have ended, of a bounded number of neighbours, and as long as they stand', () => {
+    bfd.sessionEstablished('10.0.0.1', masters, undefined);
+    for (let n = 0; n < 3000; n++) {
+      const address = `10.0.${n >> 8}.${n & 255}`;
+      if (address === '10.0.0.1') continue;
+      bfd.sessionEstablished(address, masters, undefined);
+      bfd.forget(address);
+    }
+    const known = Array.from({ length: 3000 }, (_, n) => bfd.stateOf(`10.0.${n >> 8}.${n & 255}`));
+    expect(known.filter((state) => state !== undefined)).toHaveLength(1024);
+    expect(known[1]).toBeDefined();
+    expect(known[2999]).toBeDefined();
+  });
+
   it('have no status while the thread is dead, and have failed nobody by that', async () => {
     bfd.sessionEstablished('10.0.0.11', masters, undefined);
     change('10.0.0.11', up);

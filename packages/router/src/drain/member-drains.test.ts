@@ -115,4 +115,19 @@ describe('members that the operator drains', () => {
     );
     expect([drains.all(), applied.size, heard]).toEqual([[], 0, []]);
   });
+
+  it('are a bounded number', () => {
+    const members = Array.from({ length: 130 }, (_, n) => `m${n}`);
+    const since = new Date(wall).toISOString();
+    const kept = members.slice(0, 128).map((member) => ({ member, since, wait: 0, force: false }));
+    writeFileSync(path(), JSON.stringify({ version: 1, drains: kept }));
+    const drains = start(...members);
+    expect(drains.restore()).toBeUndefined();
+    const one = { member: 'm128', wait: 0, force: false };
+    expect(() => drains.drain(one)).toThrow('128 members are drained already');
+    // One that is among them can still be changed.
+    expect(drains.drain({ member: 'm0', wait: 1000, force: false })).toMatchObject({ leavesInMs: 1000 });
+    drains.undrain('m0');
+    expect(drains.drain(one)).toMatchObject({ member: 'm128' });
+  });
 });

@@ -250,3 +250,21 @@ describe('transitions', () => {
     expect(bench.pool.handle({ type: 'tick' }, bench.now)).toEqual([]);
   });
 });
+
+describe('what a pool remembers', () => {
+  it('has a bound, whoever comes and goes: those longest out are forgotten, those in use and those with a session never', () => {
+    const bench = running('a', 'b');
+    bench.send({ type: 'session', nextHop: 'idle', name: 'idle', session: 'Established' });
+    for (let n = 0; n < 300; n++) {
+      const nextHop = `10.9.${n >> 8}.${n & 255}`;
+      bench.announce(nextHop).send({ type: 'withdrawn', nextHop, reason: 'Cease' });
+      bench.send({ type: 'session', nextHop, name: nextHop, session: 'Idle' });
+      bench.now += 1;
+    }
+    const names = bench.pool.members().map(({ nextHop }) => nextHop);
+    expect(names).toHaveLength(128);
+    expect(names).toEqual(expect.arrayContaining(['a', 'b', 'idle', '10.9.1.43']));
+    expect(names).not.toContain('10.9.0.0');
+    expect(bench.weights()).toEqual({ a: 256, b: 256 });
+  });
+});

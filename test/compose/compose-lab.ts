@@ -49,6 +49,14 @@ interface FrrNeighbor {
   readonly authenticationEnabled?: number;
 }
 
+/** What a speaker's status says, as far as these tests look at it. */
+interface SpeakerView {
+  readonly vips: readonly { readonly state: string; readonly bound: boolean }[];
+  readonly routers: readonly { readonly session: string; readonly bfd: string; readonly password: boolean }[];
+  readonly bfd: { readonly scheduling: string; readonly missing: readonly string[] };
+  readonly kernel: { readonly fault: string | null };
+}
+
 /** The containers. */
 export class ComposeLab {
   readonly #engine: ContainerEngine;
@@ -177,10 +185,28 @@ export class ComposeLab {
 
   /** Asked by a shell: the daemon's own command takes long to start on a machine with a dozen busy containers. */
   async routerStatus(service: string): Promise<RouterStatus> {
+    return (await this.#status(service, 9474)) as RouterStatus;
+  }
+
+  /** The same of a speaker. */
+  async speakerStatus(service: string): Promise<SpeakerView> {
+    return (await this.#status(service, 9475)) as SpeakerView;
+  }
+
+  async #status(service: string, port: number): Promise<unknown> {
     const request = 'GET /api/v1/status HTTP/1.0\\r\\nHost: 127.0.0.1\\r\\n\\r\\n';
-    const script = `exec 3<>/dev/tcp/127.0.0.1/9474 && printf '${request}' >&3 && timeout 20 cat <&3`;
+    const script = `exec 3<>/dev/tcp/127.0.0.1/${port} && printf '${request}' >&3 && timeout 20 cat <&3`;
     const answer = await this.exec(service, ['bash', '-c', script]);
-    return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as RouterStatus;
+    return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
+  }
+
+  /** What keeps a service's process from system calls and privileges: the engine's security options, and /proc/PID/status. */
+  async confinement(
+    service: string,
+  ): Promise<{ readonly options: readonly string[]; readonly process: string }> {
+    const format = '{{json .HostConfig.SecurityOpt}}';
+    const options = await this.docker(['inspect', '--format', format, await this.#container(service)]);
+    return { options: JSON.parse(options), process: await this.exec(service, ['cat', '/proc/1/status']) };
   }
 
   /** Waits until exactly these masters are in the pool of a router. */

@@ -56,6 +56,44 @@ describe('docker-compose.yml with FRR as upstream router and as a master', () =>
     for (const service of services) await waitForHealth(service, 'healthy');
   });
 
+  it('runs a speaker with the privileges of its static pod, the default seccomp profile included', async () => {
+    const { containers } = masters[0];
+    const [, speaker] = containers;
+    // `builtin` (`default` before Docker 23) is what a container gets that asks for nothing else: RuntimeDefault to a kubelet.
+    expect(await lab.docker(['info', '--format', '{{json .SecurityOptions}}'])).toMatch(
+      /"name=seccomp,profile=(builtin|default)"/,
+    );
+    const { options, process } = await lab.confinement(speaker);
+    expect(options).toEqual(['no-new-privileges:true']);
+    // 2 is a filter (proc(5)); CAP_NET_ADMIN is capability 12.
+    expect(process).toMatch(/^Seccomp:\s+2$/m);
+    expect(process).toMatch(/^NoNewPrivs:\s+1$/m);
+    expect(process).toMatch(/^Uid:\s+0\s+0\s+0\s+0$/m);
+    for (const set of ['CapPrm', 'CapEff', 'CapBnd'])
+      expect(process).toMatch(new RegExp(`^${set}:\\s+0000000000001000$`, 'm'));
+    await waitUntil(async () => (await lab.speakerStatus(speaker)).routers.every(({ bfd }) => bfd === 'Up'), {
+      what: 'BFD of the speaker with both routers',
+      timeoutMs: 60_000,
+      everyMs: 500,
+    });
+    const status = await lab.speakerStatus(speaker);
+    expect(status).toMatchObject({
+      vips: [{ state: 'advertised', bound: true }],
+      routers: [
+        { session: 'Established', password: true },
+        { session: 'Established', password: true },
+      ],
+      bfd: { missing: [] },
+      kernel: { fault: null },
+    });
+    // The profile lets it ask, and the capability that it has not is why it gets nothing.
+    expect(status.bfd.scheduling).toMatch(/^ordinary\b.*EPERM/);
+    expect(await lab.exec(speaker, ['ip', '-o', 'address', 'show', 'dev', 'lo'])).toContain(`${vip}/32`);
+    expect(await lab.exec(speaker, ['nft', 'list', 'table', 'inet', 'bgp_lb_speaker'])).toContain(
+      'reject with tcp reset',
+    );
+  });
+
   it('serves clients by every master, FRR’s too', async () => {
     // One that came into the pool after the others gets its share as buckets fall idle.
     await waitUntil(

@@ -80,3 +80,44 @@ describe('speakers and a router that do not know', () => {
     }
   });
 });
+
+describe('a speaker and a router with IPv6', () => {
+  it('exchange the VIP', async () => {
+    const bench = new SkewBench([], 'IPv6');
+    try {
+      await bench.start();
+      await bench.advertise(await bench.startSpeaker(11), 'normal');
+      expect(bench.took(11)).toEqual([active]);
+    } finally {
+      await bench.stop();
+    }
+  });
+
+  // Without it a session is of IPv4 alone (RFC 4760 section 8), and none of the VIPs of an IPv6 session could be said in it.
+  it('have no session without multiprotocol, say what is missing, and have one as soon as it is there', async () => {
+    const bench = new SkewBench(['multiprotocol'], 'IPv6');
+    try {
+      await bench.start();
+      const speaker = await bench.startSpeaker(11);
+      await bench.advertise(speaker, 'normal');
+      // An hour of attempts: they go on, and nothing grows or ends.
+      await bench.clock.advance(3_600_000);
+      expect(bench.took(11)).toEqual([]);
+      expect(bench.router.states()).not.toContain('Established');
+      const [peer] = speaker.peers();
+      expect(peer?.state).not.toBe('Established');
+      const text = 'OPEN Message Error/Unsupported Capability: missing: multiprotocol ipv6-unicast';
+      expect(peer?.status().lastNotificationSent).toMatchObject({ code: 2, subcode: 7, text });
+      expect([...bench.notifications]).toContain(`fd00:9::11: notification-sent: ${text}`);
+      for (const said of bench.notifications) expect(said).toContain(text);
+
+      bench.lack([]);
+      await bench.clock.advance(600_000);
+      expect(peer?.state).toBe('Established');
+      expect(bench.took(11)).toEqual([active]);
+      expect(bench.troubles).toEqual([]);
+    } finally {
+      await bench.stop();
+    }
+  });
+});

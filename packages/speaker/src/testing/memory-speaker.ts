@@ -4,6 +4,8 @@ import { Advertiser } from '../bgp/advertiser.ts';
 /** The speaker's sessions with one router, over sockets and a clock of a test. */
 export function memorySpeaker(options: {
   readonly address: string;
+  /** An IPv4 address. */
+  readonly routerId: string;
   readonly router: string;
   readonly vip: string;
   readonly asn: number;
@@ -12,7 +14,7 @@ export function memorySpeaker(options: {
   readonly clock: Clock;
   readonly handlers: Pick<SpeakerHandlers, 'down' | 'event'>;
 }): Advertiser {
-  const { address, router, vip, asn, ...rest } = options;
+  const { address, routerId, router, vip, asn, ...rest } = options;
   return new Advertiser({
     ...rest,
     config: {
@@ -20,7 +22,7 @@ export function memorySpeaker(options: {
       vips: [{ address: vip, port: 6443, machinePort: 6443 }],
       routers: [{ address: router, port: 179, asn, holdTime: 9_000, ttlSecurityHops: 0 }],
     },
-    routerId: address,
+    routerId,
     passwords: new Map(),
     sourceTowards: () => address,
     linkLocalTowards: () => undefined,

@@ -12,7 +12,7 @@ import {
   WellKnownCommunity,
 } from '@bgp-lb/protocol';
 import { BgpSpeaker, type PeerEvent, systemClock } from '@bgp-lb/protocol/node';
-import type { NeighborConfig } from '../../config/router-config.ts';
+import type { MasterNeighborConfig, NeighborConfig } from '../../config/router-config.ts';
 import { settings } from '../../pool/testing/pool-bench.ts';
 import { BgpNeighbors } from '../bgp-neighbors.ts';
 import { mappedSockets } from './mapped-sockets.ts';
@@ -66,7 +66,7 @@ export function routerNeighbors(
 }
 
 /** Masters are whoever connects from 10.0.0.0/24. */
-export const masters: NeighborConfig = {
+export const masters: MasterNeighborConfig = {
   role: 'master',
   name: 'masters',
   range: '10.0.0.0/24',

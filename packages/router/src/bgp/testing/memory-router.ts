@@ -8,26 +8,30 @@ import { masters } from './loopback-bgp.ts';
 
 export type { MembershipEvent };
 
-/** The router's sessions and what they make of masters, over sockets and a clock of a test. Masters are whoever connects from 10.0.0.0/24. */
+/** The router's sessions and what they make of masters, over sockets and a clock of a test. */
 export class MemoryRouter {
   readonly #bgp: BgpNeighbors;
   readonly #membership: BgpMembership;
 
   constructor(options: {
     readonly address: string;
+    /** An IPv4 address. */
+    readonly routerId: string;
+    /** Masters are whoever connects from there. */
+    readonly range: string;
     readonly vip: string;
     readonly asn: number;
     readonly sockets: Sockets;
     readonly clock: Clock;
     readonly observe: (event: PeerEvent) => void;
   }) {
-    const { address, vip, sockets, clock, observe } = options;
+    const { address, routerId, range, vip, sockets, clock, observe } = options;
     this.#bgp = new BgpNeighbors({
       asn: asn(options.asn),
-      routerId: parseRouterId(address),
-      clusterId: parseRouterId(address),
+      routerId: parseRouterId(routerId),
+      clusterId: parseRouterId(routerId),
       isUsable: () => true,
-      neighbors: [{ ...masters, asn: options.asn }],
+      neighbors: [{ ...masters, range, asn: options.asn }],
       listen: { addresses: [address], port: 179 },
       context: {
         config: { vips: [{ address: vip, port: 6443, machinePort: 6443 }], pool: settings },

@@ -166,6 +166,11 @@ export class PeerPaths {
     this.#hasStale = false;
   }
 
+  /** Import policy decides otherwise: what it takes no more goes. */
+  reapplyPolicy(): void {
+    if (this.#rib !== undefined) this.#report(this.#rib.reapplyPolicy());
+  }
+
   /** Removes what is stale: the application knows better than the timer. */
   dropStale(): void {
     this.#sweep(undefined, 'dropped by request');

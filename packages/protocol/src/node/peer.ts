@@ -227,6 +227,11 @@ export class Peer {
     this.#session.send({ type: 'ROUTE-REFRESH', afi: family.afi, safi: family.safi, subtype: 0 });
   }
 
+  /** The import policy decides otherwise than before: paths that it takes no more go. Those that it takes now, `requestRefresh` brings. */
+  reapplyImportPolicy(): void {
+    this.#paths.reapplyPolicy();
+  }
+
   /** Removes the paths that are kept from before the peer's restart. */
   dropStale(): void {
     this.#paths.dropStale();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ipv4Unicast, ipv6Unicast } from '../index.ts';
+import { formatPrefix, type ImportPolicy, ipv4Unicast, ipv6Unicast } from '../index.ts';
 import type { Side } from './kit/peer-pair.ts';
 import { PeerPair, type PeerPairOptions } from './kit/peer-pair.ts';
 import { manyRoutes, prefixesOf, routes } from './kit/routes.ts';
@@ -108,5 +108,27 @@ describe('a route refresh', () => {
     await pair.clock.advance(1);
     expect(right.heard.refreshed).toEqual([ipv4Unicast]);
     expect(left.peer.paths()).toEqual([]);
+  });
+
+  it('brings what an import policy refused before and takes now; what it takes no more goes without one', async () => {
+    let taken = ['10.1.0.0/24'];
+    const importPolicy: ImportPolicy = (prefix, attributes) =>
+      taken.includes(formatPrefix(prefix))
+        ? { accept: true, attributes }
+        : { accept: false, reason: 'not wanted' };
+    const pair = new PeerPair({ right: { importPolicy } });
+    const [left, right] = await pair.up();
+    left.peer.setRoutes(ipv4Unicast, routes('10.1.0.0/24', '10.2.0.0/24'));
+    await pair.clock.advance(1);
+    expect(prefixesOf(right.peer.paths())).toEqual(['10.1.0.0/24']);
+    taken = ['10.2.0.0/24'];
+    const before = updates(right);
+    right.peer.reapplyImportPolicy();
+    expect(prefixesOf(right.peer.paths())).toEqual([]);
+    expect(right.heard.routes.at(-1)?.rejected).toMatchObject([{ reason: 'not wanted' }]);
+    expect(updates(right)).toBe(before);
+    right.peer.requestRefresh(ipv4Unicast);
+    await pair.clock.advance(1);
+    expect(prefixesOf(right.peer.paths())).toEqual(['10.2.0.0/24']);
   });
 });

@@ -204,3 +204,26 @@ describe('AdjRibIn with a limit', () => {
     expect(rib.size).toBe(1);
   });
 });
+
+describe('import policy that decides otherwise than before', () => {
+  it('removes the paths that it takes no more, with the reason, and leaves the others as they are', () => {
+    let taken = [vip, '10.100.0.2/32'];
+    const table = new AttributeTable();
+    const importPolicy: ImportPolicy = (prefix, attributes) =>
+      taken.includes(formatPrefix(prefix))
+        ? { accept: true, attributes: { ...attributes, localPref: 200 } }
+        : { accept: false, reason: `${formatPrefix(prefix)} is not a VIP` };
+    const rib = ribIn({ table, importPolicy });
+    rib.apply(announce([vip]), 0);
+    rib.apply(announce(['10.100.0.2/32'], { multiExitDisc: 1 }), 0);
+    const [before] = rib.pathsOf(parsePrefix(vip));
+    expect(rib.reapplyPolicy()).toEqual({ announced: [], withdrawn: [], rejected: [] });
+    taken = [vip];
+    const { withdrawn, rejected } = rib.reapplyPolicy();
+    expect(withdrawn.map(({ prefix }) => formatPrefix(prefix))).toEqual(['10.100.0.2/32']);
+    expect(rejected.map(({ reason }) => reason)).toEqual(['10.100.0.2/32 is not a VIP']);
+    expect(rib.rejected).toMatchObject({ count: 1, last: [{ reason: '10.100.0.2/32 is not a VIP' }] });
+    expect([...rib.paths()]).toEqual([before]);
+    expect(table.size).toBe(1);
+  });
+});

@@ -158,6 +158,23 @@ export class AdjRibIn {
     return this.#removeWhere(family, () => true);
   }
 
+  /**
+   * Import policy decides otherwise than before: removes the paths that it takes no more. It is shown each with the attributes that it
+   * gave it. What it would take now and refused before is not kept: that is to be asked for (RFC 2918 section 3).
+   */
+  reapplyPolicy(): RouteChange {
+    const policy = this.#options.importPolicy;
+    const refused: RejectedPath[] = [];
+    const { withdrawn } = this.#removeWhere(undefined, (store, entry) => {
+      const { prefix, pathId, attributes, from } = store.path(entry);
+      const verdict = policy?.(prefix, attributes, from) ?? { accept: true };
+      if (!verdict.accept) refused.push({ prefix, pathId, reason: verdict.reason });
+      return !verdict.accept;
+    });
+    for (const path of refused) this.#reject(path);
+    return { announced: [], withdrawn, rejected: refused };
+  }
+
   #judge(prefix: Prefix, pathId: number, announcement: Announcement, change: ChangeBuilder): void {
     const { received, loop } = announcement;
     const policy = this.#options.importPolicy;

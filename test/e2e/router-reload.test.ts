@@ -137,7 +137,14 @@ describe('a running router: reload and drain', () => {
       const { code, stdout } = await reload();
       expect({ code, changes: JSON.parse(stdout) }).toEqual({
         code: 0,
-        changes: { added: [], removed: [], changed: [], updated: [], settings: [] },
+        changes: {
+          added: [],
+          removed: [],
+          changed: [],
+          updated: [],
+          vips: { added: [], removed: [], changed: [] },
+          settings: [],
+        },
       });
     });
     expect(said).toEqual(['KEEPALIVE']);

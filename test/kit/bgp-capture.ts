@@ -56,10 +56,10 @@ const contexts: Readonly<
   Record<'internal' | 'external', Readonly<Record<CapturedMessage['from'], CodecContext>>>
 > = {
   internal: { master: context, router: { ...context, addPathReceive: [ipv4Unicast] } },
-  /** With an upstream of another AS, which has no path identifiers. */
+  /** With FRR as an upstream of another AS, which takes path identifiers and sends none. */
   external: {
     master: { ...context, isInternal: false, peerAsn: asn(upstreamAsn) },
-    router: { ...context, isInternal: false },
+    router: { ...context, isInternal: false, addPathReceive: [ipv4Unicast] },
   },
 };
 

@@ -46,10 +46,9 @@ import { RouterMetrics } from './observe/router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
 import { ServiceStatus, serviceStatusLine } from './observe/service-status.ts';
 import { linuxOnLinkHost, OnLinkResponder } from './on-link/on-link-responder.ts';
-import { makePools } from './pool/make-pools.ts';
 import type { WeightedNextHop } from './pool/member-view.ts';
-import type { Pool } from './pool/pool.ts';
 import { PoolController } from './pool/pool-controller.ts';
+import { VipPools } from './pool/vip-pools.ts';
 import { type Rebalance, Rebalancer } from './rebalance/rebalancer.ts';
 import { ConfigReload } from './reload/config-reload.ts';
 
@@ -95,7 +94,7 @@ class Router {
   #recorder = new MessageRecorder({ wallClock: preciseWallClock() });
   #observer: RouterObserver;
   #ca: CaFile;
-  #pools: ReadonlyMap<string, Pool>;
+  #pools: VipPools;
   #dataPlane: DataPlane;
   #health: HealthChecker;
   #controller: PoolController;
@@ -126,7 +125,7 @@ class Router {
     this.#observer = new RouterObserver({ logger, events: this.#events, metrics: this.#metrics, clock });
     this.#reload = new ConfigReload({ config, reread: options.reread, logger, observer: this.#observer });
     this.#ca = new CaFile(config.healthCheck.caFile, now);
-    this.#pools = makePools(config);
+    this.#pools = new VipPools(config);
     this.#dataPlane = makeDataPlane(config, (error) => this.#observer.problem(error.message));
     this.#onLink = new OnLinkResponder({
       interfaces: config.dataplane.proxyInterfaces,
@@ -153,7 +152,7 @@ class Router {
     this.#drain = new HostDrain(this.#clock, (phase) => this.#drained(phase));
     this.#memberDrains = new MemberDrains({
       path: join(config.stateDir, stateFiles.memberDrains),
-      pools: this.#pools,
+      pools: this.#pools.all,
       clock: this.#clock,
       wallClock: Date.now,
       apply: (nextHop, drain) => this.#controller.drain(nextHop, drain),
@@ -162,7 +161,7 @@ class Router {
     const rebalanced = (rebalance: Rebalance): void => this.#observer.rebalanced(rebalance);
     this.#rebalancer = new Rebalancer(this.#dataPlane, this.#clock, rebalanced);
     this.#controller = new PoolController({
-      pools: this.#pools,
+      pools: this.#pools.all,
       dataPlane: this.#dataPlane,
       clock: this.#clock,
       setTargets: (vip, targets) => this.#health.setTargets(vip, targets),
@@ -200,7 +199,7 @@ class Router {
     this.#advertiser = advertiser;
     const drainProblem = this.#memberDrains.restore();
     if (drainProblem !== undefined) this.#observer.problem(drainProblem);
-    for (const vip of this.#pools.keys()) {
+    for (const vip of this.#pools.all.keys()) {
       this.#advertise(vip);
       this.#controller.adopt(vip, adopted.get(vip) ?? []);
     }
@@ -222,8 +221,12 @@ class Router {
       bgp,
       bfd,
       advertiser,
+      membership,
       pools: this.#pools,
       controller: this.#controller,
+      rebalancer: this.#rebalancer,
+      dataPlane: this.#dataPlane,
+      onLink: this.#onLink,
       health: this.#health,
       ca: this.#ca,
     });
@@ -246,7 +249,7 @@ class Router {
 
   /** Upstreams send us traffic while it reaches somebody whom we have no reason to doubt. */
   #advertise(vip: string): void {
-    const isCertain = this.#pools.get(vip)?.isDoubtful === false;
+    const isCertain = this.#pools.all.get(vip)?.isDoubtful === false;
     const members = isCertain ? this.#dataPlane.forwarding(vip).length : 0;
     this.#advertiser?.setAdvertised(vip, members);
     this.#onLink.setServing(vip.split('/')[0] ?? vip, members > 0 && this.#drain.phase === 'none');
@@ -255,7 +258,7 @@ class Router {
   }
 
   #statusLine(): string {
-    const vips = [...this.#pools.values()].map((pool) => ({
+    const vips = [...this.#pools.all.values()].map((pool) => ({
       vip: pool.vip,
       forwarding: this.#dataPlane.forwarding(pool.vip).length,
       members: pool.members().length,
@@ -266,7 +269,7 @@ class Router {
   #drained(phase: DrainPhase): void {
     this.#observer.drain(phase);
     this.#advertiser?.setDrain(phase);
-    for (const vip of this.#pools.keys()) {
+    for (const vip of this.#pools.all.keys()) {
       this.#advertise(vip);
     }
   }
@@ -278,7 +281,7 @@ class Router {
     if (this.#dataPlane.forwarding(vip).includes(nextHop)) {
       return true;
     }
-    const isMember = this.#pools
+    const isMember = this.#pools.all
       .get(vip)
       ?.members()
       .some((member) => member.nextHop === nextHop);
@@ -343,6 +346,7 @@ class Router {
       neighbors: config.neighbors,
       listen: config.listen,
       context: { config, isRestarting },
+      vips: config.vips.map(({ address }) => address),
       readPassword: readSecret,
       sockets: linuxSockets,
       clock: this.#clock,
@@ -367,7 +371,7 @@ class Router {
       ...parts,
       config: () => this.#reload.config,
       version: this.#options.version,
-      pools: this.#pools,
+      pools: this.#pools.all,
       rebalancer: this.#rebalancer,
       drain: this.#drain,
       memberDrains: this.#memberDrains,

@@ -3,7 +3,9 @@ import {
   type Family,
   type Negotiated,
   type Path,
+  type PrefixKey,
   parsePrefix,
+  prefixKey,
   type RouteChange,
   type RouterId,
   type Selection,
@@ -21,7 +23,7 @@ import {
 } from '@bgp-lb/protocol/node';
 import type { NeighborConfig } from '../config/router-config.ts';
 import type { NeighborChanges, NeighborPlan } from '../reload/neighbor-changes.ts';
-import { type NeighborContext, neighborOptions } from './neighbor-options.ts';
+import { familyOfAddress, hostPrefix, type NeighborContext, neighborOptions } from './neighbor-options.ts';
 
 /** What the owner of one role's neighbours is told, in the tick in which it happens. */
 export interface NeighborHandlers {
@@ -38,7 +40,9 @@ export interface BgpNeighborsOptions {
   readonly clusterId: RouterId;
   readonly neighbors: readonly NeighborConfig[];
   readonly listen: { readonly addresses: readonly string[]; readonly port: number };
-  readonly context: Omit<NeighborContext, 'passwordOf'>;
+  readonly context: Omit<NeighborContext, 'passwordOf' | 'isVip'>;
+  /** Addresses of the VIPs. */
+  readonly vips: readonly string[];
   /** Reads a password file. Throws SecretError. */
   readonly readPassword: (file: string) => string;
   readonly sockets: Sockets;
@@ -65,6 +69,8 @@ export class BgpNeighbors {
   #options: BgpNeighborsOptions;
   #neighbors: readonly NeighborConfig[];
   #byName: ReadonlyMap<string, NeighborConfig>;
+  /** Prefixes of the VIPs. */
+  #vips: ReadonlySet<PrefixKey>;
   /** What connections of a neighbour are signed with, as last read, by name. */
   #passwords = new Map<string, string | undefined>();
   #speaker: BgpSpeaker;
@@ -76,6 +82,7 @@ export class BgpNeighbors {
     this.#options = options;
     this.#neighbors = options.neighbors;
     this.#byName = byName(options.neighbors);
+    this.#vips = keysOf(options.vips);
     this.#speaker = new BgpSpeaker({
       asn: options.asn,
       routerId: options.routerId,
@@ -181,9 +188,34 @@ export class BgpNeighbors {
     };
   }
 
+  /**
+   * Takes paths to these VIPs from now on. Those to others go. Neighbours of whom announcements were refused are asked for all that they
+   * have once more (RFC 2918 section 3), when there are VIPs that were none: one of these may have been among it.
+   * @param vips addresses of all VIPs
+   * @returns names of the peers that have to be asked and cannot be: their next session brings it
+   */
+  setVips(vips: readonly string[]): readonly string[] {
+    const before = this.#vips;
+    this.#vips = keysOf(vips);
+    const added = vips.filter((address) => !before.has(keyOf(address)));
+    const families = new Set(added.map(familyOfAddress));
+    const importing = this.peers().filter(({ neighbor }) => neighbor.role !== 'upstream');
+    const unable: string[] = [];
+    for (const { peer } of importing) {
+      peer.reapplyImportPolicy();
+      const { negotiated, adjRibIn } = peer;
+      const wanted = negotiated?.context.families.filter((family) => families.has(family)) ?? [];
+      if (wanted.length === 0 || adjRibIn?.rejected.count === 0) continue;
+      if (negotiated?.routeRefresh !== true) unable.push(peer.name);
+      for (const family of wanted) peer.requestRefresh(family);
+    }
+    return unable;
+  }
+
   #add(neighbor: NeighborConfig, context: BgpNeighborsOptions['context']): void {
     const made = neighborOptions(neighbor, {
       ...context,
+      isVip: (prefix) => this.#vips.has(prefixKey(prefix)),
       passwordOf: (name) => this.#passwords.get(name),
     });
     if (made.kind === 'range') {
@@ -298,6 +330,14 @@ export class BgpNeighbors {
     const neighbor = this.#isStopped ? undefined : this.neighborOf(peer);
     return neighbor === undefined ? undefined : this.#handlers.get(neighbor.role);
   }
+}
+
+function keysOf(vips: readonly string[]): ReadonlySet<PrefixKey> {
+  return new Set(vips.map(keyOf));
+}
+
+function keyOf(vip: string): PrefixKey {
+  return prefixKey(parsePrefix(hostPrefix(vip)));
 }
 
 function byName(neighbors: readonly NeighborConfig[]): ReadonlyMap<string, NeighborConfig> {

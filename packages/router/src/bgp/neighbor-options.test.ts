@@ -1,4 +1,4 @@
-import { ipv4Unicast, ipv6Unicast } from '@bgp-lb/protocol';
+import { formatPrefix, ipv4Unicast, ipv6Unicast, type Prefix } from '@bgp-lb/protocol';
 import { describe, expect, it } from 'vitest';
 import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
 import { routerSchema } from '../config/schema.ts';
@@ -14,7 +14,8 @@ function options(neighbor: Record<string, unknown>, isRestarting = false): Neigh
     const file = config.neighbors.find((one) => one.name === name)?.passwordFile;
     return file && `read from ${file}`;
   };
-  const context: NeighborContext = { config, passwordOf, isRestarting };
+  const isVip = (prefix: Prefix): boolean => formatPrefix(prefix) === '10.100.0.1/32';
+  const context: NeighborContext = { config, isVip, passwordOf, isRestarting };
   return neighborOptions(config.neighbors[1] as NeighborConfig, context);
 }
 

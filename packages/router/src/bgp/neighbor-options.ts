@@ -6,7 +6,6 @@ import {
   ipv4Unicast,
   ipv6Unicast,
   parseIpAddress,
-  parsePrefix,
 } from '@bgp-lb/protocol';
 import type { Peer, PeerOptions, PeerRangeOptions, PeerSettings } from '@bgp-lb/protocol/node';
 import type {
@@ -16,6 +15,7 @@ import type {
   UpstreamNeighborConfig,
 } from '../config/router-config.ts';
 import {
+  type IsVip,
   internalImportPolicy,
   masterImportPolicy,
   upstreamImportPolicy,
@@ -23,7 +23,9 @@ import {
 
 /** What the peers' options follow from, besides the neighbour. */
 export interface NeighborContext {
-  readonly config: Pick<RouterConfig, 'vips' | 'pool'>;
+  readonly config: Pick<RouterConfig, 'pool'>;
+  /** Whether a prefix is that of a VIP, as it is at the moment. */
+  readonly isVip: IsVip;
   /** What connections of a neighbour are signed with, by its name, as it is at the moment. */
   readonly passwordOf: (name: string) => string | undefined;
   /** This process takes over forwarding that was there before it: upstreams are told (the R bit of RFC 4724). */
@@ -121,12 +123,11 @@ function settings(
 function masterSettings(
   { memberAddress, maxPrefixes, maxPrefixesRestart }: MasterNeighborConfig,
   families: readonly Family[],
-  { config }: NeighborContext,
+  { config, isVip }: NeighborContext,
 ): Partial<PeerSettings> {
-  const vips = config.vips.map(({ address }) => parsePrefix(hostPrefix(address)));
   return {
     importPolicy: masterImportPolicy(
-      vips,
+      isVip,
       memberAddress === 'peer' ? undefined : parseIpAddress(memberAddress),
     ),
     // Of what is announced, not of what is taken: that is never more than the VIPs.
@@ -141,11 +142,11 @@ function masterSettings(
 
 function internalSettings(
   { address, addPath }: Pick<NeighborConfig & { role: 'internal' }, 'address' | 'addPath'>,
-  { config }: NeighborContext,
+  { isVip }: NeighborContext,
 ): Partial<PeerSettings> {
   const families = [familyOfAddress(address)];
   return {
-    importPolicy: internalImportPolicy(config.vips.map((vip) => parsePrefix(hostPrefix(vip.address)))),
+    importPolicy: internalImportPolicy(isVip),
     addPathReceive: addPath ? families : [],
     maxPaths: INTERNAL_MAX_PATHS,
     gracefulRestart: { restartTime: RESTART_TIME, families },

@@ -7,6 +7,13 @@ export class NoWayError extends Error {
   readonly code = 'EHOSTUNREACH';
 }
 
+/** Where clients of a VIP connect to. */
+export interface VipEndpoint {
+  /** Canonical text, without length. */
+  readonly address: string;
+  readonly port: number;
+}
+
 /** How one next hop of a VIP is carried. */
 export interface ForwardingShare {
   readonly nextHop: string;
@@ -87,6 +94,7 @@ export interface DataPlaneHandlers {
  * - what an earlier life left forwards on through `start`, which returns it;
  * - `setNextHops` takes effect before it returns, and only connections of removed next hops move;
  * - an empty set makes new connections fail at once, and never loops a packet;
+ * - a VIP that is there no more is forwarded for a moment, and is as it was when it comes back within it;
  * - it repairs what it owns and touches nothing else;
  * - after `stop` packets are forwarded as before.
  */
@@ -95,6 +103,13 @@ export interface DataPlane {
   readonly kind: string;
   /** Begins with what is there: for each VIP the next hops that are forwarded to already. */
   start(handlers: DataPlaneHandlers): Promise<ReadonlyMap<string, readonly WeightedNextHop[]>>;
+  /**
+   * The VIPs that are carried from now on; what concerns the others is not touched. One that is new is forwarded to nobody before what
+   * else is there for it is in place. One that is there no more is forwarded as it was for a moment, since packets are on their way to
+   * it when it is withdrawn. Synchronous.
+   * @returns for each VIP that was not carried, the next hops that it is forwarded to already
+   */
+  setVips(vips: readonly VipEndpoint[]): ReadonlyMap<string, readonly WeightedNextHop[]>;
   /** The whole set of next hops for a VIP from now on. Synchronous. */
   setNextHops(vip: string, nextHops: readonly WeightedNextHop[]): void;
   /** The next hops that `socketThrough` will be asked for, whether they are in use or not. Synchronous. */

@@ -92,7 +92,8 @@ export class HealthChecker {
   /** The members that a VIP is to be probed through from now on. New ones are probed at once. */
   setTargets(vip: string, targets: readonly ProbeTarget[]): void {
     const checks = this.#checks.get(vip) ?? new Map<string, MemberCheck>();
-    this.#checks.set(vip, checks);
+    if (targets.length > 0) this.#checks.set(vip, checks);
+    else this.#checks.delete(vip);
     const wanted = new Set(targets.map(({ nextHop }) => nextHop));
     for (const [nextHop, check] of checks) {
       if (!wanted.has(nextHop)) {
@@ -107,13 +108,17 @@ export class HealthChecker {
     }
   }
 
-  /** Probes are made in another way from now on: those that run count no more, and `setTargets` is to be called for all VIPs. */
-  restart(): void {
-    this.close();
+  /**
+   * Probes are made in another way from now on: those that run count no more, and `setTargets` is to be called.
+   * @param vip only those of one VIP
+   */
+  restart(vip?: string): void {
+    if (vip === undefined) this.close();
+    else this.setTargets(vip, []);
   }
 
   close(): void {
-    for (const vip of this.#checks.keys()) {
+    for (const vip of [...this.#checks.keys()]) {
       this.setTargets(vip, []);
     }
   }

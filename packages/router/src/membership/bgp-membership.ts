@@ -11,7 +11,12 @@ import type { HostDeaths } from '../bfd/neighbor-bfd.ts';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import { canonicalText } from '../bgp/neighbor-options.ts';
 import type { NeighborConfig } from '../config/router-config.ts';
-import type { MembershipEvent, MembershipSink, MembershipSource } from './membership-source.ts';
+import type {
+  MembershipEvent,
+  MembershipSink,
+  MembershipSource,
+  StandingEvent,
+} from './membership-source.ts';
 import { pathIdentities, pathIntent } from './path-intent.ts';
 
 /** What was reported of one path. */
@@ -38,6 +43,8 @@ export class BgpMembership implements MembershipSource {
   #reasons = new Map<string, string>();
   /** Members that ended their sessions because BFD is down, to be reported together. */
   #ceased: string[] = [];
+  /** Members that must have BFD and have it not. */
+  #withoutBfd = new Set<string>();
 
   /** @param mayBeDeaf whether it may be this host that did not hear a member, or was not heard by it, a moment ago */
   constructor(bgp: BgpNeighbors, mayBeDeaf: (nextHop: string) => boolean = () => false) {
@@ -55,13 +62,30 @@ export class BgpMembership implements MembershipSource {
   async start(sink: MembershipSink): Promise<void> {
     // In here members go by the addresses of their sessions, as peers and BFD do.
     this.#sink = (event) => sink(atMemberAddress(event, this.#bgp.neighbors));
-    for (const neighbor of this.#bgp.neighbors) {
-      if (neighbor.role === 'master' && neighbor.address !== undefined) {
-        const { name, address } = neighbor;
-        this.#sink({ type: 'session', nextHop: address, name, session: 'Idle' });
-      }
+    for (const event of this.#configured()) {
+      this.#sink(event);
     }
     await this.#bgp.start();
+  }
+
+  standing(): readonly StandingEvent[] {
+    const peers = this.#bgp.peers('master').map(({ peer: { address, name, state } }): StandingEvent => {
+      const session = state === 'Established' ? state : 'Idle';
+      return { type: 'session', nextHop: canonicalText(address), name, session };
+    });
+    const barriers = [...this.#withoutBfd].map((nextHop) => bfdBarrier(nextHop, false));
+    return [...this.#configured(), ...peers, ...barriers].map((event) =>
+      atMemberAddress(event, this.#bgp.neighbors),
+    );
+  }
+
+  /** Members that are known without a session. */
+  #configured(): StandingEvent[] {
+    return this.#bgp.neighbors.flatMap(({ role, name, address }): StandingEvent[] =>
+      role === 'master' && address !== undefined
+        ? [{ type: 'session', nextHop: address, name, session: 'Idle' }]
+        : [],
+    );
   }
 
   async stop(): Promise<void> {
@@ -88,8 +112,9 @@ export class BgpMembership implements MembershipSource {
 
   /** A master that must have BFD has it, or not. */
   bfdRequired(nextHop: string, isUp: boolean): void {
-    const reason = isUp ? undefined : 'BFD is not Up (strict)';
-    this.#sink({ type: 'barrier', nextHop, barrier: 'bfd', reason });
+    if (isUp) this.#withoutBfd.delete(nextHop);
+    else this.#withoutBfd.add(nextHop);
+    this.#sink(bfdBarrier(nextHop, isUp));
   }
 
   #lost(
@@ -202,8 +227,13 @@ export class BgpMembership implements MembershipSource {
   }
 }
 
+function bfdBarrier(nextHop: string, isUp: boolean): StandingEvent {
+  const reason = isUp ? undefined : 'BFD is not Up (strict)';
+  return { type: 'barrier', nextHop, barrier: 'bfd', reason };
+}
+
 /** The event with the addresses that packets go to, where they are not those of the sessions. */
-function atMemberAddress(event: MembershipEvent, neighbors: readonly NeighborConfig[]): MembershipEvent {
+function atMemberAddress<E extends MembershipEvent>(event: E, neighbors: readonly NeighborConfig[]): E {
   const placeOf = (session: string): string => {
     const place = neighbors.find((one) => one.role === 'master' && one.address === session);
     return place?.role === 'master' && place.memberAddress !== 'peer' ? place.memberAddress : session;

@@ -1,8 +1,10 @@
 import {
   asn,
+  formatPrefix,
   type ImportPolicy,
   type PathAttributes,
   type PathSource,
+  type Prefix,
   parseIpAddress,
   parsePrefix,
   parseRouterId,
@@ -23,7 +25,8 @@ const master: PathSource = {
   asn: asn(64512),
   isInternal: true,
 };
-const policy = masterImportPolicy([parsePrefix('10.100.0.1/32'), parsePrefix('fd00::1/128')]);
+const isVip = (prefix: Prefix): boolean => ['10.100.0.1/32', 'fd00::1/128'].includes(formatPrefix(prefix));
+const policy = masterImportPolicy(isVip);
 
 function verdict(use: ImportPolicy, prefix: string, nextHop: string | undefined): string {
   const attributes = pathAttributes(nextHop === undefined ? {} : { nextHop: parseIpAddress(nextHop) });
@@ -79,7 +82,7 @@ describe('a master of an IPv6 session', () => {
 
 describe('a master whose member address is given', () => {
   const [other] = [parseIpAddress('10.9.0.11')];
-  const use = masterImportPolicy([parsePrefix('10.100.0.1/32')], other);
+  const use = masterImportPolicy(isVip, other);
 
   it.each(['10.0.0.11', '10.9.0.11'])(
     'is taken with the next hop %s, and forwarded to by that address',
@@ -132,7 +135,7 @@ describe('the import policy for upstreams', () => {
 });
 
 describe('the import policy for routers of our AS', () => {
-  const internal = internalImportPolicy([parsePrefix('10.100.0.1/32')]);
+  const internal = internalImportPolicy(isVip);
 
   it('takes VIPs with any next hop, and nothing else', () => {
     expect(verdict(internal, '10.100.0.1/32', '10.0.0.12')).toBe('accepted');

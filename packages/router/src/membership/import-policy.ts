@@ -7,8 +7,10 @@ import {
   Origin,
   type PathAttributes,
   type Prefix,
-  prefixKey,
 } from '@bgp-lb/protocol';
+
+/** Whether a prefix is that of a configured VIP. */
+export type IsVip = (prefix: Prefix) => boolean;
 
 /** LOCAL_PREF of every path that does not ask for less (RFC 4271 section 5.1.5 leaves the number to us). */
 const LOCAL_PREF = 100;
@@ -16,12 +18,12 @@ const LOCAL_PREF = 100;
 /**
  * What is imported from a master: the configured VIPs, with the session's peer itself as next hop, and nothing
  * else (invariant 4). A refusal says what was refused.
+ * @param isVip whether a prefix is that of a VIP at the moment
  * @param memberAddress the next hop that is taken too, and that its paths get in any case
  */
-export function masterImportPolicy(vips: readonly Prefix[], memberAddress?: IpAddress): ImportPolicy {
-  const allowed = new Set(vips.map(prefixKey));
+export function masterImportPolicy(isVip: IsVip, memberAddress?: IpAddress): ImportPolicy {
   return (prefix, attributes, from) => {
-    if (!allowed.has(prefixKey(prefix))) {
+    if (!isVip(prefix)) {
       return { accept: false, reason: `not a configured VIP: ${formatPrefix(prefix)}` };
     }
     const { nextHop } = attributes;
@@ -56,10 +58,9 @@ function normalised(attributes: PathAttributes, nextHop: IpAddress): PathAttribu
 }
 
 /** What is imported from another router of our AS: the configured VIPs. Its next hops are not its own, and make no member. */
-export function internalImportPolicy(vips: readonly Prefix[]): ImportPolicy {
-  const allowed = new Set(vips.map(prefixKey));
+export function internalImportPolicy(isVip: IsVip): ImportPolicy {
   return (prefix, attributes) =>
-    allowed.has(prefixKey(prefix))
+    isVip(prefix)
       ? { accept: true, attributes }
       : { accept: false, reason: `not a configured VIP: ${formatPrefix(prefix)}` };
 }

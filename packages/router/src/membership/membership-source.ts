@@ -37,6 +37,9 @@ export type MembershipEvent =
   /** All that this member has was reported. */
   | { readonly type: 'complete'; readonly nextHop: string };
 
+/** What is so of a member for as long as nothing else is said. */
+export type StandingEvent = Extract<MembershipEvent, { type: 'session' | 'barrier' }>;
+
 /** Receives events in the order in which they happened, in the same tick as their cause. */
 export type MembershipSink = (event: MembershipEvent) => void;
 
@@ -50,6 +53,8 @@ export type MembershipSink = (event: MembershipEvent) => void;
 export interface MembershipSource {
   /** For people: `bgp`. */
   readonly kind: string;
+  /** What is so of the members at the moment, besides what they announce, as events that a new VIP's pool is to have. */
+  standing(): readonly StandingEvent[];
   /** Begins to report. Resolves when members can reach it; throws when that cannot be had. */
   start(sink: MembershipSink): Promise<void>;
   /** Ends in such a way that the members keep serving (invariant 6). */

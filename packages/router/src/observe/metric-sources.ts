@@ -14,7 +14,6 @@ interface MetricParts {
 
 /** The gauges as the router's parts have them at the moment. */
 export function metricSources({ pools, dataPlane, onLink, bgp }: MetricParts): MetricSources {
-  const vips = [...pools.keys()];
   return {
     members: () =>
       [...pools.values()].flatMap((pool) => pool.members().map((member) => ({ vip: pool.vip, ...member }))),
@@ -30,7 +29,8 @@ export function metricSources({ pools, dataPlane, onLink, bgp }: MetricParts): M
         .vips.flatMap(({ vip, members }) =>
           members.map(({ nextHop, packets }) => ({ vip, member: nextHop, packets })),
         ),
-    forwarding: () => vips.map((vip) => ({ vip, forwarding: dataPlane.forwarding(vip).length > 0 })),
+    forwarding: () =>
+      [...pools.keys()].map((vip) => ({ vip, forwarding: dataPlane.forwarding(vip).length > 0 })),
     sessions: () => bgp.peers().map(({ peer, neighbor }) => ({ role: neighbor.role, state: peer.state })),
     rejectedConnections: () => bgp.rejectedConnections,
     onLink: () => onLink.status(),

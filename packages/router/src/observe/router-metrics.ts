@@ -86,7 +86,11 @@ export class RouterMetrics {
       'How often a good member was held back, since it had left its pool too often.',
       ['vip'],
     );
-    this.reloads = counter('reloads_total', 'Reloads of the configuration, taken and refused.', ['result']);
+    this.reloads = counter(
+      'reloads_total',
+      'Reloads of the configuration: taken, refused, or incomplete, which is taken and not all done.',
+      ['result'],
+    );
     this.lastReload = lastReloadGauges(registers);
     this.rejectedPaths = counter('rejected_paths_total', 'Announcements that import policy refused.', [
       'neighbor',

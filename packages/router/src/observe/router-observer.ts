@@ -130,7 +130,12 @@ export class RouterObserver {
     this.#metrics.reloads.inc({ result: 'taken' });
     this.#metrics.lastReload.successful.set(1);
     this.#metrics.lastReload.successTimestamp.setToCurrentTime();
-    const parts = Object.entries(changes).flatMap(([what, names]: [string, readonly string[]]) =>
+    const { vips, ...others } = changes;
+    const lists = [
+      ...Object.entries(others),
+      ...Object.entries(vips).map(([what, of]) => [`VIPs ${what}`, of] as const),
+    ];
+    const parts = lists.flatMap(([what, names]: readonly [string, readonly string[]]) =>
       names.length === 0 ? [] : [`${what} ${names.join(', ')}`],
     );
     const text = parts.length === 0 ? 'nothing has changed' : parts.join('; ');
@@ -164,6 +169,12 @@ export class RouterObserver {
     this.#metrics.reloads.inc({ result: 'refused' });
     this.#metrics.lastReload.successful.set(0);
     this.#record('error', 'reload-refused', { error }, `the old configuration stays: ${error}`);
+  }
+
+  reloadIncomplete(error: string): void {
+    this.#metrics.reloads.inc({ result: 'incomplete' });
+    this.#metrics.lastReload.successful.set(0);
+    this.#record('error', 'reload-incomplete', { error }, error);
   }
 
   onLink({ address, interface: name, from, phase, owner, problem }: OnLinkChange): void {

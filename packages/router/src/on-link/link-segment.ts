@@ -14,7 +14,11 @@ export interface LinkSegmentOptions {
   readonly own: string;
   readonly language: LinkLanguage;
   readonly clock: Clock;
-  open(handlers: { packet(packet: Uint8Array): void; lost(error: Error): void }): LinkSocket;
+  /** Hears what is about these addresses. */
+  open(
+    addresses: readonly string[],
+    handlers: { packet(packet: Uint8Array): void; lost(error: Error): void },
+  ): LinkSocket;
   isServing(address: string): boolean;
   changed(address: string, from: ClaimState, to: ClaimState): void;
   /** It is over: the link went away, or nothing can be sent there. */
@@ -25,7 +29,7 @@ export interface LinkSegmentOptions {
 export class LinkSegment {
   readonly #options: LinkSegmentOptions;
   readonly #claims: Map<string, ClaimState>;
-  readonly #socket: LinkSocket;
+  #socket: LinkSocket;
   #cancel: () => void = () => undefined;
   #isClosed = false;
 
@@ -34,11 +38,33 @@ export class LinkSegment {
     this.#options = options;
     const now = options.clock.now();
     this.#claims = new Map(options.addresses.map((address) => [address, initialClaim(now)]));
-    this.#socket = options.open({
+    this.#socket = this.#open(options.addresses);
+    this.#arm();
+  }
+
+  /**
+   * Claims these from now on; the claims of those that stay go on as they are.
+   * @throws what `open` throws: then nothing is changed
+   */
+  setAddresses(addresses: readonly string[]): void {
+    const now = this.#options.clock.now();
+    const before = this.#socket;
+    this.#socket = this.#open(addresses);
+    before.close();
+    for (const address of this.#claims.keys()) {
+      if (!addresses.includes(address)) this.#claims.delete(address);
+    }
+    for (const address of addresses) {
+      if (!this.#claims.has(address)) this.#claims.set(address, initialClaim(now));
+    }
+    this.#arm();
+  }
+
+  #open(addresses: readonly string[]): LinkSocket {
+    return this.#options.open(addresses, {
       packet: (packet) => this.#heard(packet),
       lost: (error) => this.#lose(error),
     });
-    this.#arm();
   }
 
   stateOf(address: string): ClaimState | undefined {

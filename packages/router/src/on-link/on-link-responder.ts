@@ -32,7 +32,7 @@ export interface OnLinkHost {
   addresses(): readonly InterfaceAddress[];
   open(
     options: { readonly index: number; readonly addresses: readonly string[] },
-    handlers: Parameters<LinkSegmentOptions['open']>[0],
+    handlers: Parameters<LinkSegmentOptions['open']>[1],
   ): ReturnType<LinkSegmentOptions['open']>;
 }
 
@@ -64,7 +64,7 @@ export interface OnLinkResponderOptions {
 /** One IP version on one interface. */
 interface Place {
   readonly interface: string;
-  readonly addresses: readonly string[];
+  addresses: readonly string[];
   readonly version: 4 | 6;
   segment: LinkSegment | undefined;
   problem: string;
@@ -79,21 +79,55 @@ export class OnLinkResponder {
   readonly #options: OnLinkResponderOptions;
   readonly #serving = new Set<string>();
   readonly #places: readonly Place[];
+  #isStarted = false;
   #isStopped = false;
 
   constructor(options: OnLinkResponderOptions) {
     this.#options = options;
     this.#places = options.interfaces.flatMap((name) =>
-      ([4, 6] as const).flatMap((version): Place[] => {
-        const addresses = options.addresses.filter((address) => address.includes(':') === (version === 6));
-        const place = { interface: name, addresses, version, segment: undefined, problem: 'not started' };
-        return addresses.length === 0 ? [] : [{ ...place, cancel: () => undefined }];
+      ([4, 6] as const).map((version): Place => {
+        const place = { interface: name, version, segment: undefined, problem: 'not started' };
+        return { ...place, addresses: ofVersion(options.addresses, version), cancel: () => undefined };
       }),
     );
   }
 
   start(): void {
+    this.#isStarted = true;
     for (const place of this.#places) this.#open(place);
+  }
+
+  /** The VIPs from now on; what is said and heard of those that stay goes on. */
+  setAddresses(addresses: readonly string[]): void {
+    for (const address of this.#serving) {
+      if (!addresses.includes(address)) this.#serving.delete(address);
+    }
+    for (const place of this.#places) {
+      const wanted = ofVersion(addresses, place.version);
+      if (wanted.join() !== place.addresses.join()) this.#setAddresses(place, wanted);
+    }
+  }
+
+  #setAddresses(place: Place, addresses: readonly string[]): void {
+    const hadNone = place.addresses.length === 0;
+    place.addresses = addresses;
+    const before = addresses.map((address) => statusOf(place, address));
+    if (addresses.length === 0) {
+      place.cancel();
+      place.segment?.close();
+      place.segment = undefined;
+    } else if (hadNone && this.#isStarted) {
+      this.#open(place);
+    } else {
+      const { segment } = place;
+      try {
+        segment?.setAddresses(addresses);
+      } catch (error) {
+        segment?.close();
+        this.#absent(place, error instanceof Error ? error.message : String(error));
+        for (const one of before) this.#tell(place, one);
+      }
+    }
   }
 
   /** Whether the pool of a VIP has a member: only then is its address held against others. */
@@ -117,7 +151,7 @@ export class OnLinkResponder {
   }
 
   #open(place: Place): void {
-    if (this.#isStopped) return;
+    if (this.#isStopped || place.addresses.length === 0) return;
     const before = place.addresses.map((address) => statusOf(place, address));
     try {
       place.segment = this.#speakOn(place);
@@ -157,7 +191,7 @@ export class OnLinkResponder {
       language:
         place.version === 4 ? arpLanguage(own) : neighbourDiscoveryLanguage(own, source(addresses, link)),
       clock,
-      open: (handlers) => host.open({ index: link.index, addresses: place.addresses }, handlers),
+      open: (addresses, handlers) => host.open({ index: link.index, addresses }, handlers),
       isServing: (address) => this.#serving.has(address),
       changed: (address, { phase, owner }) => {
         const before = { phase, owner: owner ?? null, problem: '', address, interface: place.interface };
@@ -170,6 +204,10 @@ export class OnLinkResponder {
       },
     });
   }
+}
+
+function ofVersion(addresses: readonly string[], version: 4 | 6): readonly string[] {
+  return addresses.filter((address) => address.includes(':') === (version === 6));
 }
 
 function statusOf({ segment, interface: name, problem }: Place, address: string): OnLinkStatus {

@@ -121,3 +121,52 @@ describe('the pool controller', () => {
     expect(lines('kernel')).toEqual([]);
   });
 });
+
+describe('a VIP that comes while the router runs', () => {
+  it('has a pool that knows of sessions, of links without carrier and of drains, and the other pools hear nothing', () => {
+    const NEW = '10.100.0.3/32';
+    announce(V4, '10.0.0.11');
+    controller.link('10.0.0.12', 'no carrier on eth0');
+    controller.drain('10.0.0.11', { until: 0, isForced: true });
+    const before = structuredClone(pools.get(V4)?.members());
+    (pools as Map<string, Pool>).set(NEW, new Pool(NEW, settings));
+    log = [];
+    const session = { type: 'session', session: 'Established' } as const;
+    controller.begin(NEW, [
+      { ...session, nextHop: '10.0.0.11', name: 'm1' },
+      { ...session, nextHop: '10.0.0.12', name: 'm2' },
+      { ...session, nextHop: 'fd00::11', name: 'm1-v6' },
+      { type: 'barrier', nextHop: '10.0.0.13', barrier: 'bfd', reason: 'BFD is not Up (strict)' },
+    ]);
+    expect(
+      pools
+        .get(NEW)
+        ?.members()
+        .map(({ name, session }) => `${name} ${session}`),
+    ).toEqual(['m1 Established', 'm2 Established', '10.0.0.13 Idle']);
+    for (const nextHop of ['10.0.0.11', '10.0.0.12', '10.0.0.13']) {
+      controller.membership({ type: 'announced', vip: NEW, nextHop, name: nextHop, intent: 'active' });
+      for (let i = 0; i < settings.rise; i++) controller.probed(NEW, nextHop, good);
+    }
+    clock.advance(settings.initialHold);
+    expect(
+      pools
+        .get(NEW)
+        ?.members()
+        .map(({ reason }) => reason),
+    ).toEqual([expect.stringMatching(/drained/), 'no carrier on eth0', 'BFD is not Up (strict)']);
+    expect(pools.get(V4)?.members()).toEqual(before);
+  });
+
+  it('is probed no more when it goes, and its timer does not fire', () => {
+    announce(V4, '10.0.0.11');
+    controller.probed(V4, '10.0.0.11', good);
+    controller.probed(V4, '10.0.0.11', good);
+    log = [];
+    (pools as Map<string, Pool>).delete(V4);
+    controller.end(V4);
+    expect(log).toEqual(['probed']);
+    clock.advance(60_000);
+    expect(lines('kernel')).toEqual([]);
+  });
+});

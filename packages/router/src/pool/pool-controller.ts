@@ -3,7 +3,7 @@ import type { Clock } from '@bgp-lb/protocol/node';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { ProbeTarget } from '../health/health-checker.ts';
 import { verdictOf } from '../health/verdict.ts';
-import type { MembershipEvent } from '../membership/membership-source.ts';
+import type { MembershipEvent, StandingEvent } from '../membership/membership-source.ts';
 import type { Transition, WeightedNextHop } from './member-view.ts';
 import type { OperatorDrain } from './operator-drain.ts';
 import type { Pool } from './pool.ts';
@@ -26,6 +26,9 @@ export class PoolController {
   #options: PoolControllerOptions;
   #cancels = new Map<string, () => void>();
   #probed = '';
+  /** Next hops without carrier, and those that the operator drains: a pool that begins later is to know. */
+  #links = new Map<string, string>();
+  #drains = new Map<string, OperatorDrain>();
 
   constructor(options: PoolControllerOptions) {
     this.#options = options;
@@ -36,6 +39,31 @@ export class PoolController {
     if (members.length > 0) {
       this.#handle(vip, { type: 'adopted', members });
     }
+  }
+
+  /**
+   * A pool that was not there before is told what the others know of the members besides their paths.
+   * @param standing what the membership source says of those that there are
+   */
+  begin(vip: string, standing: readonly StandingEvent[]): void {
+    const events: PoolEvent[] = [
+      ...standing,
+      ...[...this.#links].map(
+        ([nextHop, reason]) => ({ type: 'barrier', nextHop, barrier: 'link', reason }) as const,
+      ),
+      ...[...this.#drains].map(([nextHop, drain]) => ({ type: 'operator', nextHop, drain }) as const),
+    ];
+    for (const event of events) {
+      if ('nextHop' in event && event.nextHop.includes(':') === vip.includes(':')) this.#handle(vip, event);
+    }
+  }
+
+  /** A pool that is there no more: its members are probed no more for it, and its timer does not fire. */
+  end(vip: string): void {
+    this.#cancels.get(vip)?.();
+    this.#cancels.delete(vip);
+    this.#options.setTargets(vip, []);
+    this.#setProbed();
   }
 
   membership(event: MembershipEvent): void {
@@ -63,11 +91,13 @@ export class PoolController {
 
   /** The interface towards a next hop has lost its carrier, in words, or has it again. */
   link(nextHop: string, reason: string | undefined): void {
+    keep(this.#links, nextHop, reason);
     this.#handleAll(nextHop.includes(':'), { type: 'barrier', nextHop, barrier: 'link', reason });
   }
 
   /** The operator drains a member, or does no more. */
   drain(nextHop: string, drain: OperatorDrain | undefined): void {
+    keep(this.#drains, nextHop, drain);
     this.#handleAll(nextHop.includes(':'), { type: 'operator', nextHop, drain });
   }
 
@@ -122,13 +152,17 @@ export class PoolController {
   }
 
   #updateProbes(vip: string, pool: Pool): void {
+    this.#setProbed();
+    this.#options.setTargets(vip, pool.probes());
+  }
+
+  #setProbed(): void {
     const targets = [...this.#options.pools.values()].flatMap((one) => one.probes());
     const nextHops = [...new Set(targets.map(({ nextHop }) => nextHop))].sort();
     if (nextHops.join() !== this.#probed) {
       this.#probed = nextHops.join();
       this.#options.dataPlane.setProbed(nextHops);
     }
-    this.#options.setTargets(vip, pool.probes());
   }
 
   #schedule(vip: string, pool: Pool): void {
@@ -141,4 +175,9 @@ export class PoolController {
       this.#cancels.set(vip, cancel);
     }
   }
+}
+
+function keep<T>(map: Map<string, T>, key: string, value: T | undefined): void {
+  if (value === undefined) map.delete(key);
+  else map.set(key, value);
 }

@@ -75,6 +75,13 @@ export class Rebalancer {
     return shown(this.#step(run));
   }
 
+  /** A VIP that is there no more. */
+  forget(vip: string): void {
+    this.#cancels.get(vip)?.();
+    this.#cancels.delete(vip);
+    this.#runs.delete(vip);
+  }
+
   /** No more steps. */
   close(): void {
     for (const cancel of this.#cancels.values()) {

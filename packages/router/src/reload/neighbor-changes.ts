@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ReloadError, type ReloadRule } from '@bgp-lb/daemon';
 import type { NeighborConfig } from '../config/router-config.ts';
+import type { VipChanges } from './vip-changes.ts';
 
 /** What the router takes by a reload. */
 export const routerReload: ReloadRule = {
   takes: [
     'neighbors',
+    'vips',
     'healthCheck',
     ...['panicThreshold', 'evictAfter', 'initialHold', 'flapHold', 'flapHoldMax', 'flapDecay'].map(
       (key) => `pool.${key}`,
@@ -27,7 +29,8 @@ export interface NeighborChanges {
 
 /** What a reload did. */
 export interface ReloadChanges extends NeighborChanges {
-  /** Keys that have another value now: `healthCheck.interval`. Neighbours are not among them. */
+  readonly vips: VipChanges;
+  /** Keys that have another value now: `healthCheck.interval`. Neighbours and VIPs are not among them. */
   readonly settings: readonly string[];
 }
 

@@ -49,12 +49,10 @@ export function routerNeighbors(
     neighbors,
     listen: { addresses: [ROUTER_ADDRESS], port },
     context: {
-      config: {
-        vips: [{ address: '10.100.0.1', port: 6443, machinePort: 6443 }],
-        pool: settings,
-      },
+      config: { pool: settings },
       isRestarting: false,
     },
+    vips: ['10.100.0.1'],
     readPassword: () => '',
     sockets: mappedSockets,
     clock: systemClock,

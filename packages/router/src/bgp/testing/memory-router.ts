@@ -34,9 +34,10 @@ export class MemoryRouter {
       neighbors: [{ ...masters, range, asn: options.asn }],
       listen: { addresses: [address], port: 179 },
       context: {
-        config: { vips: [{ address: vip, port: 6443, machinePort: 6443 }], pool: settings },
+        config: { pool: settings },
         isRestarting: false,
       },
+      vips: [vip],
       readPassword: () => '',
       sockets,
       clock,

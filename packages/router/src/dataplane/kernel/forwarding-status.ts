@@ -9,6 +9,8 @@ export interface ForwardingQuestion {
   readonly vip: string;
   /** The next hops that are wanted. */
   readonly nextHops: readonly WeightedNextHop[];
+  /** It was withdrawn, and goes in a moment. */
+  readonly isLeaving: boolean;
   readonly table: number;
   readonly known: KernelObjects;
   readonly resolver: NextHopResolver;
@@ -35,6 +37,7 @@ export function vipForwarding(question: ForwardingQuestion): VipForwarding {
       table,
       metric: ROUTE_METRIC,
       floor,
+      ...(question.isLeaving && { leaving: true }),
       ...(group && { groupId: group.id }),
       ...(group?.resilient && { buckets: group.resilient.buckets, idleTimer: group.resilient.idleTimer }),
     },

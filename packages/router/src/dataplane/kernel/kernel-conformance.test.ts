@@ -17,6 +17,8 @@ dataPlaneConformance('the kernel', async () => {
       const plane = await DataPlaneProcess.in(lab.lb);
       return {
         start: async () => (await plane.start())[VIP] ?? [],
+        setCarried: async (isCarried) =>
+          (await plane.setVips(isCarried ? [{ address: '10.100.0.1', port: 6443 }] : []))[VIP],
         setNextHops: (nextHops) => plane.setNextHops(nextHops),
         setProbed: (nextHops) => plane.setProbed(nextHops),
         probe: (nextHop) => plane.probe(nextHop),

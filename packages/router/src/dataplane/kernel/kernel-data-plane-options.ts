@@ -1,9 +1,9 @@
+import type { VipEndpoint } from '../data-plane.ts';
+
 /** A VIP as the kernel is to carry it. */
-export interface KernelVip {
+export interface KernelVip extends VipEndpoint {
   /** `10.100.0.1/32` */
   readonly prefix: string;
-  readonly address: string;
-  readonly port: number;
 }
 
 export interface KernelDataPlaneOptions {

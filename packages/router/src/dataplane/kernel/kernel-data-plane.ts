@@ -8,11 +8,13 @@ import {
   type DataPlaneStatus,
   NoWayError,
   type StatusParts,
+  type VipEndpoint,
 } from '../data-plane.ts';
 import { moveBuckets } from './bucket-move.ts';
+import { CarriedVips } from './carried-vips.ts';
 import { type Resolution, ROUTE_METRIC, type Wanted } from './desired-objects.ts';
 import { vipForwarding } from './forwarding-status.ts';
-import { type CopyTargets, copyTargets } from './icmp-copies.ts';
+import { copyTargets } from './icmp-copies.ts';
 import { checkWritable, readBuckets, readPackets } from './kernel-access.ts';
 import type { KernelDataPlaneOptions } from './kernel-data-plane-options.ts';
 import type { KernelChange, KernelHost } from './kernel-host.ts';
@@ -20,7 +22,7 @@ import { KernelReconciler, type Pass } from './kernel-reconciler.ts';
 import { LinkWatch } from './link-watch.ts';
 import { NamedTimers } from './named-timers.ts';
 import { NextHopResolver } from './next-hop-resolver.ts';
-import { NftKeeper } from './nft-keeper.ts';
+import { NftKeeper, type NftLook } from './nft-keeper.ts';
 import { ObjectIds } from './object-ids.ts';
 import { describeOperation } from './operation.ts';
 import { ProbeMarks } from './probe-marks.ts';
@@ -32,12 +34,10 @@ import { vipConflicts } from './vip-conflicts.ts';
 const READ_BACK_GAP = 20;
 /** After a change of a link they may be closer: packets go into a cable that leads nowhere (ms). */
 const LINK_GAP = 2;
-/** Two looks at the nft table are at least so far apart (ms): each costs a process, and somebody may change it for ever. */
-const NFT_GAP = 250;
 /** After a refusal by the kernel, or an answer that was lost, it is tried again (ms). */
 const RETRY = 500;
-/** After nft has failed it is tried again (ms): an interface that has gone may be there again. */
-const NFT_RETRY = 2000;
+/** How long a VIP that is withdrawn is forwarded as it was: upstreams and packets on their way need a moment (ms). */
+const LEAVE = 2000;
 
 /** RT_TABLE_MAIN (linux/rtnetlink.h). */
 const MAIN_TABLE = 254;
@@ -57,17 +57,15 @@ export class KernelDataPlane implements DataPlane {
   #sysctls: SysctlKeeper;
   /** Until then what is made is no repair. */
   #isStarted = false;
-  #wanted: Map<string, readonly WeightedNextHop[]>;
+  readonly #vips: CarriedVips;
   #forwarding = new Map<string, readonly string[]>();
   #problems = new Map<'kernel' | 'nft' | 'sysctl' | 'conflict', readonly string[]>();
   /** Why the kernel is not as wanted. */
   #failing: string | undefined;
-  #copies = '';
   #monitor: { close(): void } | undefined;
-  #timers: NamedTimers<'read-back' | 'nft' | 'slow' | 'retry'>;
+  #timers: NamedTimers<'read-back' | 'slow' | 'retry' | 'leave'>;
   #lastReadBack = Number.NEGATIVE_INFINITY;
   #readBackDue = 0;
-  #lastNft = Number.NEGATIVE_INFINITY;
 
   constructor(options: KernelDataPlaneOptions, host: KernelHost) {
     this.#options = options;
@@ -76,15 +74,17 @@ export class KernelDataPlane implements DataPlane {
     this.#resolver = new NextHopResolver(host.socket);
     this.#sysctls = new SysctlKeeper(host.sysctl, options.manageSysctls);
     this.#marks = new ProbeMarks(options.markBase);
+    this.#vips = new CarriedVips(options.vips);
     this.#nft = new NftKeeper({
       nft: host.nft,
-      vips: options.vips,
+      clock: host.clock,
+      vips: () => this.#vips.all,
       replyMark: options.markBase,
       refuseUnrouted: options.table === MAIN_TABLE,
-      copies: () => this.#copyTargets(),
+      copies: () => copyTargets(this.#vips.all, this.#forwarding, (one) => this.#resolver.resolve(one)),
+      looked: (look) => this.#filtered(look),
     });
-    this.#wanted = new Map(options.vips.map(({ prefix }) => [prefix, []]));
-    this.#ids = new ObjectIds([...this.#wanted.keys()]);
+    this.#ids = new ObjectIds(options.vips.map(({ prefix }) => prefix));
     this.#reconciler = new KernelReconciler({
       socket: host.socket,
       resolver: this.#resolver,
@@ -100,29 +100,38 @@ export class KernelDataPlane implements DataPlane {
     // The monitor first: what changes while we read is then seen.
     this.#monitor = this.#host.monitor({
       changed: (change) => this.#changed(change),
-      nftChanged: () => this.#scheduleNft(),
+      nftChanged: () => this.#nft.schedule(),
       overflow: () => {
         this.#scheduleReadBack(READ_BACK_GAP);
-        this.#scheduleNft();
+        this.#nft.schedule();
       },
     });
     this.#reconciler.readBack();
-    const adopted = new Map(this.#options.vips.map(({ prefix }) => [prefix, this.#adopt(prefix)]));
-    this.#wanted = new Map(adopted);
+    this.#ids.adoptGroups(this.#reconciler.known);
+    const adopted = this.#adoptAll(this.#options.vips.map(({ prefix }) => prefix));
     this.#reconcile();
     this.#applySysctls();
-    await this.#ensureNft();
+    await this.#nft.look();
     this.#lookForConflicts();
     this.#armSlowTimer();
     this.#isStarted = true;
     return adopted;
   }
 
+  setVips(vips: readonly VipEndpoint[]): ReadonlyMap<string, readonly WeightedNextHop[]> {
+    const added = this.#vips.set(vips, this.#host.clock.now() + LEAVE);
+    this.#ids.setVips([...this.#vips.wanted.keys()]);
+    const adopted = this.#adoptAll(added);
+    this.#armLeave();
+    this.#reconcile();
+    this.#applySysctls();
+    this.#lookForConflicts();
+    void this.#nft.look();
+    return adopted;
+  }
+
   setNextHops(vip: string, nextHops: readonly WeightedNextHop[]): void {
-    if (!this.#wanted.has(vip)) {
-      throw new RangeError(`VIP ${vip}: not configured`);
-    }
-    this.#wanted.set(vip, nextHops);
+    this.#vips.setNextHops(vip, nextHops);
     this.#reconcile();
   }
 
@@ -171,10 +180,11 @@ export class KernelDataPlane implements DataPlane {
   status({ shares, packets = shares }: StatusParts): DataPlaneStatus {
     return {
       kind: this.kind,
-      vips: [...this.#wanted].map(([vip, nextHops]) =>
+      vips: [...this.#vips.asked].map(([vip, nextHops]) =>
         vipForwarding({
           vip,
           nextHops,
+          isLeaving: this.#vips.isLeaving(vip),
           table: this.#options.table,
           known: this.#reconciler.known,
           resolver: this.#resolver,
@@ -195,24 +205,44 @@ export class KernelDataPlane implements DataPlane {
     this.#timers.cancelAll();
     this.#monitor?.close();
     this.#monitor = undefined;
-    await this.#nft.idle();
+    await this.#nft.close();
+    if (this.#vips.leavesAt !== undefined) this.#leave(Number.POSITIVE_INFINITY);
     this.#host.socket.close();
   }
 
-  /** What an earlier life left: by the route, or where somebody removed that, by the VIP's own group id. */
-  #adopt(vip: string): readonly WeightedNextHop[] {
-    const { known } = this.#reconciler;
-    const byRoute = this.#reconciler.forwarding(vip, this.#options.table, ROUTE_METRIC);
-    if (byRoute.length > 0) {
-      return byRoute;
+  /** @returns what these VIPs are forwarded to already, which is what they are to be forwarded to for now */
+  #adoptAll(vips: readonly string[]): Map<string, readonly WeightedNextHop[]> {
+    const { table, buckets } = this.#options;
+    const place = { table, metric: ROUTE_METRIC, buckets };
+    const adopted = new Map(vips.map((vip) => [vip, this.#reconciler.found(vip, place)]));
+    for (const [vip, nextHops] of adopted) this.#vips.setNextHops(vip, nextHops);
+    return adopted;
+  }
+
+  #armLeave(): void {
+    const { leavesAt } = this.#vips;
+    const { clock } = this.#host;
+    if (leavesAt !== undefined) {
+      this.#timers.arm('leave', leavesAt - clock.now(), () => this.#leave(clock.now()));
     }
-    return this.#reconciler.membersOf(known.groups.get(this.#ids.group(vip, this.#options.buckets, known)));
+  }
+
+  /** Removes what was there for VIPs that left. */
+  #leave(now: number): void {
+    this.#vips.drop(now);
+    this.#ids.setVips([...this.#vips.wanted.keys()]);
+    for (const vip of this.#forwarding.keys()) {
+      if (!this.#vips.wanted.has(vip)) this.#forwarding.delete(vip);
+    }
+    this.#reconcile();
+    this.#nft.schedule();
+    this.#armLeave();
   }
 
   #objects(): Wanted {
     const { table, buckets, idleTimer, markBase } = this.#options;
     return {
-      vips: this.#wanted,
+      vips: this.#vips.wanted,
       probed: this.#marks.all,
       replyMark: markBase,
       resolve: (nextHop) => this.#resolver.resolve(nextHop),
@@ -228,15 +258,11 @@ export class KernelDataPlane implements DataPlane {
     const pass = this.#reconciler.reconcile(this.#objects());
     const { silence } = this.#resolver;
     this.#setFailures(silence === undefined ? pass.failed : [...pass.failed, silence]);
-    for (const vip of this.#wanted.keys()) {
+    for (const vip of this.#vips.wanted.keys()) {
       this.#reportForwarding(vip);
     }
     // Who gets copies of ICMP errors follows, a moment later.
-    const copies = JSON.stringify([...this.#copyTargets()]);
-    if (copies !== this.#copies) {
-      this.#copies = copies;
-      this.#scheduleNft();
-    }
+    this.#nft.copiesMayDiffer();
     return pass;
   }
 
@@ -274,10 +300,6 @@ export class KernelDataPlane implements DataPlane {
     }
   }
 
-  #copyTargets(): CopyTargets {
-    return copyTargets(this.#options.vips, this.#forwarding, (nextHop) => this.#resolver.resolve(nextHop));
-  }
-
   #reportRepair(operations: readonly string[]): void {
     if (this.#isStarted) {
       this.#handlers?.repaired(operations);
@@ -286,7 +308,7 @@ export class KernelDataPlane implements DataPlane {
 
   #changed(change: KernelChange): void {
     const { protocol } = this.#options;
-    const isOurs = change.kind !== 'route' || concerns(change, protocol, this.#wanted, this.#nextHops());
+    const isOurs = change.kind !== 'route' || concerns(change, protocol, this.#vips.wanted, this.#nextHops());
     if (isOurs) {
       this.#scheduleReadBack(change.kind === 'link' ? LINK_GAP : READ_BACK_GAP);
     }
@@ -310,15 +332,7 @@ export class KernelDataPlane implements DataPlane {
 
   /** All that are used or probed. */
   #nextHops(): Set<string> {
-    const used = [...this.#wanted.values()].flat().map(({ nextHop }) => nextHop);
-    return new Set([...this.#marks.all.keys(), ...used]);
-  }
-
-  #scheduleNft(): void {
-    if (!this.#timers.has('nft')) {
-      const elapsed = this.#host.clock.now() - this.#lastNft;
-      this.#timers.arm('nft', Math.max(READ_BACK_GAP, NFT_GAP - elapsed), () => void this.#ensureNft());
-    }
+    return new Set([...this.#marks.all.keys(), ...this.#vips.nextHops]);
   }
 
   /** Looks at what the kernel has and puts right what is not as wanted. */
@@ -335,22 +349,17 @@ export class KernelDataPlane implements DataPlane {
     if (done.length > 0) {
       this.#reportRepair(done.map(describeOperation));
     }
-    this.#ids.retain(this.#gateways());
+    const known = [...this.#reconciler.known.nexthops.values()].map(({ gateway }) => gateway);
+    this.#ids.retain(new Set([...this.#vips.nextHops, ...known]));
     this.#applySysctls(true);
     this.#lookForConflicts();
-  }
-
-  #gateways(): Set<string> {
-    const wanted = [...this.#wanted.values()].flat().map(({ nextHop }) => nextHop);
-    const known = [...this.#reconciler.known.nexthops.values()].map(({ gateway }) => gateway);
-    return new Set([...wanted, ...known]);
   }
 
   #applySysctls(isReadBack = false): void {
     const towardsMembers = [...this.#nextHops()]
       .map((nextHop) => this.#resolver.resolve(nextHop))
       .flatMap((way) => ('problem' in way ? [] : [way.interfaceName]));
-    const versions = this.#options.vips.map(({ address }) => (address.includes(':') ? 6 : 4));
+    const versions = this.#vips.all.map(({ address }) => (address.includes(':') ? 6 : 4));
     const names = [...towardsMembers, ...(this.#options.proxyInterfaces ?? [])];
     const links = this.#resolver.links().values();
     const { configured, repaired, problems } = this.#sysctls.apply(versions, names, links, isReadBack);
@@ -364,22 +373,19 @@ export class KernelDataPlane implements DataPlane {
   }
 
   #lookForConflicts(): void {
-    const { vips, table } = this.#options;
+    const { table } = this.#options;
     const isForwarding = (prefix: string): boolean => this.forwarding(prefix).length > 0;
-    this.#problems.set('conflict', vipConflicts(this.#host.socket, vips, isForwarding, table));
+    this.#problems.set('conflict', vipConflicts(this.#host.socket, this.#vips.all, isForwarding, table));
   }
 
-  async #ensureNft(): Promise<void> {
-    this.#lastNft = this.#host.clock.now();
-    try {
-      const repaired = await this.#nft.ensure();
-      if (repaired.length > 0) {
-        this.#reportRepair(repaired);
-      }
-      this.#problems.set('nft', []);
-    } catch (error) {
-      this.#problems.set('nft', [error instanceof Error ? error.message : String(error)]);
-      this.#timers.arm('nft', NFT_RETRY, () => void this.#ensureNft());
+  #filtered({ vips, repaired, problem }: NftLook): void {
+    this.#problems.set('nft', problem === undefined ? [] : [problem]);
+    if (repaired.length > 0) {
+      this.#reportRepair(repaired);
+    }
+    // Also where nft cannot be had: that is said, and no reason to serve nobody.
+    if (this.#vips.filtered(vips) && this.#monitor !== undefined) {
+      this.#reconcile();
     }
   }
 
@@ -387,7 +393,7 @@ export class KernelDataPlane implements DataPlane {
     this.#timers.arm('slow', this.#options.repairInterval, () => {
       this.#armSlowTimer();
       this.#readBack();
-      void this.#ensureNft();
+      void this.#nft.look();
     });
   }
 }

@@ -189,6 +189,15 @@ export class KernelReconciler {
     return this.membersOf(this.groupOf(vip, table, metric));
   }
 
+  /** What an earlier life left for a VIP: by the route, or where somebody removed that, by the VIP's own group id. */
+  found(vip: string, place: { table: number; metric: number; buckets: number }): WeightedNextHop[] {
+    const byRoute = this.forwarding(vip, place.table, place.metric);
+    const { groups } = this.#known;
+    return byRoute.length > 0
+      ? byRoute
+      : this.membersOf(groups.get(this.#options.ids.group(vip, place.buckets, this.#known)));
+  }
+
   /** The next hops of a group, each once: twins are of no interest outside. */
   membersOf(group: NexthopGroup | undefined): WeightedNextHop[] {
     const weights = new Map<string, number>();

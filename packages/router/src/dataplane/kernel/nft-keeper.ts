@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import type { Nftables } from '@bgp-lb/linux';
+import type { Clock } from '@bgp-lb/protocol/node';
 import { type CopyTargets, copyTable } from './icmp-copies.ts';
+import type { KernelVip } from './kernel-data-plane-options.ts';
+import { NamedTimers } from './named-timers.ts';
 import {
-  type FilteredVip,
   filterTable,
   isNftTableIntact,
   NFT_TABLE,
@@ -13,54 +15,118 @@ import {
 
 /** Exists in every network namespace once connection tracking is loaded. */
 const CONNTRACK = '/proc/sys/net/netfilter/nf_conntrack_max';
+/** Changes that come together are looked at together (ms). */
+const TOGETHER = 20;
+/** Two looks at the tables are at least so far apart (ms): each costs a process, and somebody may change them for ever. */
+const GAP = 250;
+/** After nft has failed it is tried again (ms): an interface that has gone may be there again. */
+const RETRY = 2000;
+
+/** What a look at the tables found. */
+export interface NftLook {
+  /** The VIPs that the tables were to be for. */
+  readonly vips: readonly KernelVip[];
+  /** What others had changed, in words. */
+  readonly repaired: readonly string[];
+  /** Why they are not as wanted; it is tried again. */
+  readonly problem: string | undefined;
+}
 
 export interface NftKeeperOptions extends Pick<NftTableOptions, 'replyMark' | 'refuseUnrouted'> {
   readonly nft: Pick<Nftables, 'apply' | 'table'>;
-  readonly vips: readonly FilteredVip[];
+  readonly clock: Clock;
+  /** Those that are carried now. */
+  readonly vips: () => readonly KernelVip[];
   /** To whom ICMP errors are copied now. */
   readonly copies: () => CopyTargets;
+  readonly looked: (look: NftLook) => void;
 }
 
 /** Keeps the router's nft tables as they should be. Never two checks at a time. */
 export class NftKeeper {
   readonly #options: NftKeeperOptions;
-  readonly #versions: readonly (4 | 6)[];
   /** What was made last, by family. */
   readonly #made = new Map<NftTable['family'], string>();
-  #last: Promise<readonly string[]> | undefined;
+  readonly #timers: NamedTimers<'look'>;
+  #last: Promise<void> | undefined;
+  #lastLook = Number.NEGATIVE_INFINITY;
+  #copies = '';
 
   constructor(options: NftKeeperOptions) {
     this.#options = options;
-    this.#versions = [...new Set(options.vips.map(({ address }) => (address.includes(':') ? 6 : 4)))];
+    this.#timers = new NamedTimers(options.clock);
   }
 
-  /**
-   * Looks at the tables and makes anew what is not as wanted. Throws when nft cannot be run or refuses.
-   * @returns what others had changed, in words
-   */
-  ensure(): Promise<readonly string[]> {
+  /** Looks soon, once for all calls until then. */
+  schedule(): void {
+    if (!this.#timers.has('look')) {
+      const elapsed = this.#options.clock.now() - this.#lastLook;
+      this.#timers.arm('look', Math.max(TOGETHER, GAP - elapsed), () => void this.look());
+    }
+  }
+
+  /** To be called when the copies may be for others: looks soon if they are. */
+  copiesMayDiffer(): void {
+    const copies = JSON.stringify([...this.#options.copies()]);
+    if (copies !== this.#copies) {
+      this.#copies = copies;
+      this.schedule();
+    }
+  }
+
+  /** Looks at the tables and makes anew what is not as wanted; `looked` hears what came of it before this resolves. */
+  look(): Promise<void> {
+    this.#timers.cancelAll();
+    this.#lastLook = this.#options.clock.now();
     // One that is running may have looked already at what has changed since.
-    const run = this.idle().then(() => this.#ensure());
+    const run = this.idle().then(() => this.#look());
     this.#last = run;
     return run;
   }
 
   /** Resolves when no check is running. */
   async idle(): Promise<void> {
-    await this.#last?.catch(() => undefined);
+    await this.#last;
   }
 
-  async #ensure(): Promise<readonly string[]> {
-    const { vips, replyMark, refuseUnrouted, copies } = this.#options;
+  /** No more looks; resolves when none is running. */
+  async close(): Promise<void> {
+    this.#timers.cancelAll();
+    await this.idle();
+    this.#timers.cancelAll();
+  }
+
+  async #look(): Promise<void> {
+    const { vips: read, looked } = this.#options;
+    const vips = read();
+    try {
+      looked({ vips, repaired: await this.#ensure(vips), problem: undefined });
+    } catch (error) {
+      this.#timers.arm('look', RETRY, () => void this.look());
+      looked({ vips, repaired: [], problem: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  async #ensure(vips: readonly KernelVip[]): Promise<readonly string[]> {
+    const { replyMark, refuseUnrouted, copies } = this.#options;
     // Looked at each time: connection tracking may be loaded later, by docker for example.
     const notrack = existsSync(CONNTRACK);
     const repaired = await this.#keep(filterTable({ vips, replyMark, refuseUnrouted, notrack }));
     const targets = copies();
-    for (const version of this.#versions) {
+    for (const version of this.#versionsOf(vips)) {
       // By itself: where an interface has just gone nft refuses the copies, and the filter must stand all the same.
       repaired.push(...(await this.#keep(copyTable(version, targets))));
     }
     return repaired;
+  }
+
+  /** Also the version that no VIP is of any more: its table is emptied. */
+  #versionsOf(vips: readonly KernelVip[]): readonly (4 | 6)[] {
+    return ([4, 6] as const).filter(
+      (version) =>
+        vips.some(({ address }) => address.includes(':') === (version === 6)) ||
+        this.#made.has(version === 4 ? 'ip' : 'ip6'),
+    );
   }
 
   async #keep(table: NftTable): Promise<string[]> {

@@ -19,17 +19,37 @@ const TWIN_OFFSET = MEMBER_IDS.count;
  * the one that the kernel has for its gateway, else the lowest that is free. Ids that others use are left alone.
  */
 export class ObjectIds {
-  #groupSlots: ReadonlyMap<string, number>;
+  #groupSlots = new Map<string, number>();
   #members = new Map<string, number>();
   #foreign: ReadonlySet<number> = new Set();
 
   constructor(vips: readonly string[]) {
-    this.#groupSlots = groupSlots(vips);
+    this.setVips(vips);
+  }
+
+  /** Those that stay keep their ids. */
+  setVips(vips: readonly string[]): void {
+    const kept = [...this.#groupSlots].filter(([vip]) => vips.includes(vip));
+    this.#groupSlots = groupSlots(vips, new Map(kept));
   }
 
   /** The ids in the kernel that are not ours. Call before `adopt`. */
   setForeign(ids: ReadonlySet<number>): void {
     this.#foreign = ids;
+  }
+
+  /**
+   * Takes over the ids of the groups that the kernel's routes lead to: which id a VIP has depends on which other ones there were when it
+   * came. Before anything is made.
+   */
+  adoptGroups(actual: KernelObjects): void {
+    const used = new Map<string, number>();
+    for (const { destination, target } of actual.routes.values()) {
+      const slot = target.kind === 'group' ? slotOf(target.id) : undefined;
+      const isFree = slot !== undefined && ![...used.values()].includes(slot);
+      if (isFree && this.#groupSlots.has(destination)) used.set(destination, slot);
+    }
+    this.#groupSlots = groupSlots([...this.#groupSlots.keys()], used);
   }
 
   /** Takes over the member ids that the kernel has. */
@@ -99,11 +119,19 @@ export class ObjectIds {
   }
 }
 
-/** FNV-1a of the VIP's text, with linear probing in the order of the addresses: the same for the same set of VIPs. */
-function groupSlots(vips: readonly string[]): Map<string, number> {
-  const slots = new Map<string, number>();
-  const taken = new Set<number>();
-  for (const vip of [...vips].sort()) {
+function slotOf(id: number): number | undefined {
+  const slot = Math.floor((id - GROUP_IDS.first) / GROUP_IDS.perSlot);
+  return slot >= 0 && slot < GROUP_IDS.slots ? slot : undefined;
+}
+
+/**
+ * FNV-1a of the VIP's text, with linear probing in the order of the addresses: the same for the same set of VIPs.
+ * @param known slots that are taken already
+ */
+function groupSlots(vips: readonly string[], known: ReadonlyMap<string, number>): Map<string, number> {
+  const slots = new Map(known);
+  const taken = new Set(known.values());
+  for (const vip of vips.filter((one) => !known.has(one)).sort()) {
     let slot = fnv1a(vip) % GROUP_IDS.slots;
     while (taken.has(slot)) {
       slot = (slot + 1) % GROUP_IDS.slots;

@@ -146,6 +146,24 @@ describe('ids', () => {
     expect(kinds(step(reordered, again, now).words)).toEqual([]);
   });
 
+  it('of a VIP stay when others come and go, and are found again by the route after a restart', () => {
+    // Of these two, the first in order has the place that both would have.
+    const [taken, other] = ['10.100.0.30/32', '10.100.0.52/32'];
+    const alone = new ObjectIds([other]);
+    const id = alone.group(other, 1024, noObjects);
+    expect(new ObjectIds([taken]).group(taken, 1024, noObjects)).toBe(id);
+    expect(new ObjectIds([taken, other]).group(other, 1024, noObjects)).not.toBe(id);
+    const vips = new Map([[other, nextHops('10.0.0.11')]]);
+    const { now } = step(wanted({ vips }), alone, noObjects);
+    alone.setVips([taken, other]);
+    expect(alone.group(other, 1024, now)).toBe(id);
+    expect(alone.group(taken, 1024, now)).not.toBe(id);
+    const again = new ObjectIds([taken, other]);
+    again.adoptGroups(now);
+    expect(again.group(other, 1024, now)).toBe(id);
+    expect(again.group(taken, 1024, now)).not.toBe(id);
+  });
+
   it('that others use are left alone', () => {
     const ids = new ObjectIds([vip]);
     const first = ids.group(vip, 1024, noObjects);

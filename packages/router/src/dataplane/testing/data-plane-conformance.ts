@@ -6,6 +6,8 @@ import type { DataPlaneStatus } from '../data-plane.ts';
 interface DrivenDataPlane {
   /** `start` of the interface: the members of the VIP that were found. */
   start(): Promise<readonly WeightedNextHop[]>;
+  /** `setVips` of the interface, with the VIP or without any: the members of it that were found. */
+  setCarried(isCarried: boolean): Promise<readonly WeightedNextHop[] | undefined>;
   setNextHops(nextHops: readonly WeightedNextHop[]): Promise<unknown>;
   setProbed(nextHops: readonly string[]): Promise<void>;
   /** Connects to the VIP by `socketThrough` and returns the first octets, or the error's code. */
@@ -91,6 +93,16 @@ export function dataPlaneConformance(name: string, make: () => Promise<DataPlane
       expect(vip?.members.map(({ nextHop }) => nextHop).sort()).toEqual([...harness.members].sort());
       const total = vip?.members.reduce((sum, { share }) => sum + share, 0) ?? 0;
       expect(total).toBeCloseTo(1, 3);
+    });
+
+    it('forwards a VIP that is there no more for a moment, and has it as it was when it comes back', async () => {
+      await plane.start();
+      await plane.setNextHops(full(harness.members[0]));
+      expect(await plane.setCarried(false)).toBeUndefined();
+      expect(await harness.connect()).toBe(harness.members[0]);
+      expect(await plane.setCarried(true)).toEqual(full(harness.members[0]));
+      await plane.setNextHops(full(harness.members[1]));
+      expect(await harness.connect()).toBe(harness.members[1]);
     });
 
     it.each(['stop', 'kill'] as const)(

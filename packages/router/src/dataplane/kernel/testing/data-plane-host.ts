@@ -60,6 +60,8 @@ async function obey(call: HostCall): Promise<unknown> {
       });
       return Object.fromEntries(adopted);
     }
+    case 'setVips':
+      return Object.fromEntries(plane.setVips(call.vips));
     case 'setNextHops': {
       const begin = performance.now();
       plane.setNextHops(call.vip, call.nextHops);

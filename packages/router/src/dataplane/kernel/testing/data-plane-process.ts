@@ -2,13 +2,14 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { WeightedNextHop } from '../../../pool/member-view.ts';
-import type { BucketMove, DataPlaneStatus } from '../../data-plane.ts';
+import type { BucketMove, DataPlaneStatus, VipEndpoint } from '../../data-plane.ts';
 import type { KernelDataPlaneOptions } from '../kernel-data-plane-options.ts';
 
 /** What the test asks of the process in the namespace. */
 export type HostCall = { readonly id: number } & HostMethod;
 export type HostMethod =
   | { readonly method: 'start' | 'stop' | 'status' }
+  | { readonly method: 'setVips'; readonly vips: readonly VipEndpoint[] }
   | { readonly method: 'setNextHops'; readonly vip: string; readonly nextHops: readonly WeightedNextHop[] }
   | {
       readonly method: 'setNextHopsInFlood';
@@ -105,6 +106,10 @@ export class DataPlaneProcess {
 
   async start(): Promise<Record<string, WeightedNextHop[]>> {
     return (await this.#call({ method: 'start' })) as Record<string, WeightedNextHop[]>;
+  }
+
+  async setVips(vips: readonly VipEndpoint[]): Promise<Record<string, WeightedNextHop[]>> {
+    return (await this.#call({ method: 'setVips', vips })) as Record<string, WeightedNextHop[]>;
   }
 
   /** Returns how long the call took, in milliseconds. */

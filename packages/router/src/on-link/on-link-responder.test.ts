@@ -1,0 +1,93 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { ManualClock } from '../testing/manual-clock.ts';
+import { type OnLinkChange, type OnLinkHost, OnLinkResponder } from './on-link-responder.ts';
+
+const [first, second] = ['10.0.0.100', '10.0.0.101'];
+const link = { index: 2, name: 'eth0', isUp: true, isLoopback: false, address: '02:00:00:00:00:01' };
+
+describe('the responder when the VIPs change', () => {
+  let clock: ManualClock;
+  let opened: (readonly string[])[];
+  let closed: number;
+  let refusal: Error | undefined;
+  let changes: OnLinkChange[];
+  let responder: OnLinkResponder;
+
+  beforeEach(() => {
+    clock = new ManualClock();
+    opened = [];
+    closed = 0;
+    refusal = undefined;
+    changes = [];
+    const host = {
+      links: () => [link],
+      addresses: () => [{ index: 2, address: '10.0.0.10', length: 24 }],
+      open: ({ addresses }: { addresses: readonly string[] }) => {
+        if (refusal !== undefined) throw refusal;
+        opened.push(addresses);
+        return {
+          send: () => undefined,
+          close: () => {
+            closed += 1;
+          },
+        };
+      },
+    } as unknown as OnLinkHost;
+    responder = new OnLinkResponder({
+      interfaces: ['eth0'],
+      addresses: [first],
+      host,
+      clock,
+      changed: (change) => changes.push(change),
+    });
+    responder.start();
+    responder.setServing(first, true);
+    clock.advance(10_000);
+    expect(phases()).toEqual({ [first]: 'answering' });
+    changes = [];
+  });
+
+  const phases = (): Record<string, string> =>
+    Object.fromEntries(responder.status().map(({ address, phase }) => [address, phase]));
+
+  it('claims a new one, and goes on answering for the one that stays', () => {
+    responder.setAddresses([first, second]);
+    expect(opened.at(-1)).toEqual([first, second]);
+    expect([opened.length, closed]).toEqual([2, 1]);
+    expect(phases()).toEqual({ [first]: 'answering', [second]: 'probing' });
+    responder.setServing(second, true);
+    clock.advance(10_000);
+    expect(phases()).toEqual({ [first]: 'answering', [second]: 'answering' });
+    expect(changes.filter(({ address }) => address === first)).toEqual([]);
+  });
+
+  it('is silent about one that goes, and closes its socket with the last', () => {
+    responder.setAddresses([first, second]);
+    responder.setAddresses([second]);
+    expect(opened.at(-1)).toEqual([second]);
+    responder.setAddresses([]);
+    expect(closed).toBe(opened.length);
+    expect(responder.status()).toEqual([]);
+    clock.advance(60_000);
+    expect(opened).toHaveLength(3);
+    responder.setAddresses([first]);
+    expect(phases()).toEqual({ [first]: 'probing' });
+  });
+
+  it('touches nothing when nothing changes', () => {
+    responder.setAddresses([first]);
+    expect([opened.length, closed]).toEqual([1, 0]);
+  });
+
+  it('says so when it cannot hear of the new one, and tries again', () => {
+    refusal = new Error('ENOBUFS');
+    responder.setAddresses([first, second]);
+    expect(changes).toMatchObject([
+      { address: first, from: 'answering', phase: 'absent', problem: 'ENOBUFS' },
+      { address: second, phase: 'absent', problem: 'ENOBUFS' },
+    ]);
+    refusal = undefined;
+    clock.advance(1_000);
+    expect(phases()).toEqual({ [first]: 'probing', [second]: 'probing' });
+  });
+});

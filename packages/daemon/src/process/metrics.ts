@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
+import { eventLoopLagGauges, sampleEventLoopLag } from './event-loop-lag.ts';
 
 /** A daemon's metrics. */
 export interface Metrics {
@@ -8,16 +9,24 @@ export interface Metrics {
   close(): void;
 }
 
-/** Sampling interval of the event loop delay. 20 ms is a fifteenth of the shortest default BFD detection time. */
-const EVENT_LOOP_SAMPLE_MS = 20;
+/** Milliseconds. prom-client's own sampling cannot be left out; it counts its interval as delay, and each look is a wake-up. */
+const NEVER = 2 ** 31 - 1;
 
 /**
  * A registry with the metrics of the process: CPU, memory, open files, start time, garbage collection, and the delay of the
- * event loop (a histogram of perf_hooks, shown as mean, deviation, minimum, maximum and percentiles since the last scrape). All
- * names get the prefix, base units, and `_total` for counters.
+ * event loop (shown as mean, deviation, minimum, maximum and percentiles since the last scrape). All names get the prefix,
+ * base units, and `_total` for counters.
  */
 export function createMetrics(prefix = 'bgp_lb_'): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, prefix, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
-  return { registry, close: () => registry.clear() };
+  collectDefaultMetrics({ register: registry, prefix, eventLoopMonitoringPrecision: NEVER });
+  for (const name of eventLoopLagGauges) registry.removeSingleMetric(prefix + name);
+  const endSampling = sampleEventLoopLag(registry, prefix);
+  return {
+    registry,
+    close: () => {
+      endSampling();
+      registry.clear();
+    },
+  };
 }

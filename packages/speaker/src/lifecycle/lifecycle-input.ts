@@ -35,7 +35,7 @@ export interface LifecycleInput {
   readonly isHurried: boolean;
   /** Connections of clients to the VIPs on this host, counted during a drain; `undefined` when nobody knows. */
   readonly clients: number | undefined;
-  /** Other masters that the routers have for this VIP and that do not drain themselves. */
+  /** Other masters that the routers have for this VIP and that do not drain themselves, counted during a drain; 0 otherwise. */
   readonly others: number;
   /** The kernel holds new connections to the VIP off. */
   readonly isHeld: boolean;

@@ -64,12 +64,19 @@ class Stage {
         });
       },
       clients: () => this.clients,
-      others: () => 1,
+      others: () => {
+        this.othersCounted += 1;
+        return this.others;
+      },
       hasAdvertised: () => false,
       transition: () => undefined,
       checked: (_, { check }) => this.findings.push(check),
     });
   }
+
+  /** How many other masters there are, and how often that was asked. */
+  others = 1;
+  othersCounted = 0;
 
   /** One update and everything that follows from it. */
   async update(changes: Partial<SharedInput> = {}): Promise<void> {
@@ -139,6 +146,16 @@ describe('a drain', () => {
   const drain = { by: 'drain file', isForced: true } as const;
   const announced = 'advertise 10.0.0.100 draining';
   const gone = 'advertise 10.0.0.100 none';
+
+  it('asks for the other masters while it goes on, and in no other state', async () => {
+    const stage = await Stage.inService();
+    await stage.update({ readiness: 'soft' });
+    expect(stage.othersCounted).toBe(0);
+    stage.others = 0;
+    await stage.update({ drain: { by: 'command', isForced: false } });
+    expect(stage.othersCounted).toBeGreaterThan(0);
+    expect(stage.lifecycle.views()[0]?.reason).toContain('no other master is known');
+  });
 
   it('announces, holds new connections off, withdraws, waits for the routers, unbinds', async () => {
     const stage = await Stage.inService();

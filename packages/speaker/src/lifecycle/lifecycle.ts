@@ -170,7 +170,7 @@ export class Lifecycle {
       bindCheckDetail: member.checkDetail,
       hasAdvertised: hasAdvertised(address),
       clients: isDraining ? clients(before.closing !== undefined) : undefined,
-      others: others(address),
+      others: isDraining ? others(address) : 0,
       isHeld: this.#held.get(address) === 'newcomers',
       haveMovedOn: member.haveMovedOn,
     };

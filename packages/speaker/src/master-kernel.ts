@@ -26,6 +26,7 @@ export function masterKernel(
   const host = new HostNetwork({
     routes,
     nft: new Nftables(),
+    replaceElements: replaceSetElements,
     vips: config.vips,
     routers,
     nodeAddress: facts.nodeAddress,

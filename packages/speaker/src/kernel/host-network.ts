@@ -5,12 +5,13 @@ import {
   type NftCommand,
   type NftFamily,
   type RouteSocket,
+  type SetElements,
 } from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
 import { uplinks } from './host-links.ts';
 import {
   fingerprint,
-  mappingLeaseCommands,
+  mappingElements,
   NFT_FAMILY,
   NFT_TABLE,
   needsMapping,
@@ -31,6 +32,8 @@ export type OwnedObject = 'address' | 'nftables' | 'arp' | 'route';
 export interface HostNetworkOptions {
   readonly routes: RouteSocket;
   readonly nft: NftTables;
+  /** `replaceSetElements` of @bgp-lb/linux. */
+  readonly replaceElements: (family: NftFamily, table: string, sets: readonly SetElements[]) => void;
   readonly vips: readonly VipConfig[];
   /** Addresses of the routers: the links towards them are the uplinks. */
   readonly routers: () => readonly string[];
@@ -46,10 +49,11 @@ export interface HostNetworkOptions {
 }
 
 /**
- * How thorough a pass is: after an event of the kernel, after one about our nft table (which is then read back), or on
- * the timer (everything read back, leases renewed).
+ * How thorough a pass is: after an event of the kernel, after one about our nft table (which is then read back), on the timer
+ * of the leases (which are renewed), or on the slow one (everything read back, leases renewed). Only those that read the nft
+ * table back, or change it, start a program for it.
  */
-export type Pass = 'event' | 'nft' | 'full';
+export type Pass = 'event' | 'nft' | 'lease' | 'full';
 
 /**
  * The speaker's objects in the kernel: VIPs on `lo`, the nft table, the ARP settings of the uplinks, routes to the VIPs. Level-triggered:
@@ -128,7 +132,7 @@ export class HostNetwork {
     await this.#settleTable(pass, bound);
     const missing = this.#addresses.add(bound);
     if (before !== undefined && isEqual(before, bound)) this.#report('address', missing);
-    if (pass === 'full') this.#addresses.renew(bound);
+    if (renewsLeases(pass)) this.#addresses.renew(bound);
     this.#settleRoutes();
     this.#lookElsewhere();
     this.#applied = bound;
@@ -182,22 +186,36 @@ export class HostNetwork {
     const { nft, vips } = this.#options;
     const current = this.#currentUplinks();
     const members = vips.filter(({ address }) => bound.has(address));
+    const isDue = renewsLeases(pass) || this.#applied === undefined || !isEqual(this.#applied, bound);
     if (
-      this.#fingerprint === undefined ||
-      !isSameList(current, this.#uplinks) ||
-      (await this.#isTableChanged(pass))
-    ) {
-      await nft.apply(tableCommands(vips, current, members, LEASE_SECONDS));
-      this.#uplinks = current;
-      this.#fingerprint = await this.#readFingerprint();
+      this.#fingerprint !== undefined &&
+      isSameList(current, this.#uplinks) &&
+      !(await this.#isTableChanged(pass)) &&
+      (!isDue || this.#replaceMappings(members))
+    )
       return;
+    await nft.apply(tableCommands(vips, current, members, LEASE_SECONDS));
+    this.#uplinks = current;
+    this.#fingerprint = await this.#readFingerprint();
+  }
+
+  /** @returns false when the table is to be made first */
+  #replaceMappings(members: readonly VipConfig[]): boolean {
+    const { replaceElements, vips } = this.#options;
+    if (!vips.some(needsMapping)) return true;
+    try {
+      replaceElements(NFT_FAMILY, NFT_TABLE, mappingElements(vips, members, LEASE_SECONDS));
+      return true;
+    } catch (error) {
+      // nft has the last word, and the better one about what is wrong.
+      if (error instanceof NetlinkError) return false;
+      throw error;
     }
-    const isDue = pass === 'full' || this.#applied === undefined || !isEqual(this.#applied, bound);
-    if (isDue && vips.some(needsMapping)) await nft.apply(mappingLeaseCommands(vips, members, LEASE_SECONDS));
   }
 
   async #isTableChanged(pass: Pass): Promise<boolean> {
-    if (pass === 'event' || (await this.#readFingerprint()) === this.#fingerprint) return false;
+    if (pass === 'event' || pass === 'lease') return false;
+    if ((await this.#readFingerprint()) === this.#fingerprint) return false;
     this.#report('nftables', [`replaced the table ${NFT_FAMILY} ${NFT_TABLE}, which was missing or changed`]);
     return true;
   }
@@ -222,6 +240,10 @@ export class HostNetwork {
   #report(object: OwnedObject, phrases: readonly string[]): void {
     for (const phrase of phrases) this.#options.repaired(object, phrase);
   }
+}
+
+function renewsLeases(pass: Pass): boolean {
+  return pass === 'lease' || pass === 'full';
 }
 
 function isEqual(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {

@@ -1,4 +1,4 @@
-import type { NftCommand, NftObject } from '@bgp-lb/linux';
+import type { NftCommand, NftObject, SetElements } from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
 
 /** Family and name of the speaker's own table: nothing else in nftables is touched. */
@@ -118,18 +118,18 @@ function mappingCommands(
   ];
 }
 
-/** Makes the mappings exactly those of the bound VIPs, with a fresh lease, in one transaction on a table that is there. */
-export function mappingLeaseCommands(
+/** The mappings of exactly the bound VIPs with a fresh lease, for `replaceSetElements` on a table that is there. */
+export function mappingElements(
   vips: readonly VipConfig[],
   bound: readonly VipConfig[],
   leaseSeconds: number,
-): readonly NftCommand[] {
-  const families = familiesOf(vips.filter(needsMapping));
-  return [
-    // Adding an element that is there would not renew its timeout.
-    ...families.map(({ family }) => ({ flush: { set: { ...table, name: family.mapped } } })),
-    ...elementCommands(bound, leaseSeconds),
-  ];
+): readonly SetElements[] {
+  return familiesOf(vips.filter(needsMapping)).map(({ family, members }) => ({
+    set: family.mapped,
+    elements: members
+      .filter((vip) => bound.includes(vip))
+      .map(({ address, port }) => ({ key: [address, port], timeout: leaseSeconds * 1000 })),
+  }));
 }
 
 function elementCommands(bound: readonly VipConfig[], leaseSeconds: number): readonly NftCommand[] {

@@ -19,7 +19,7 @@ export interface Recorded {
 export interface MessageRecorderOptions {
   /** Milliseconds since the Epoch. */
   readonly wallClock: () => number;
-  /** Octets of messages that are kept of each neighbour, the newest; default 64 KiB. */
+  /** Octets that are kept of each neighbour, the newest, each message with its record; default 64 KiB. */
   readonly octetsPerNeighbor?: number;
   /** Neighbours of which messages are kept; of more, the one that was silent for longest is forgotten. Default 64. */
   readonly neighbors?: number;
@@ -27,6 +27,8 @@ export interface MessageRecorderOptions {
 
 const OCTETS_PER_NEIGHBOR = 64 * 1024;
 const NEIGHBORS = 64;
+/** What the record of a message takes beside its octets, about: a neighbour can send messages of 23 octets as fast as it likes. */
+const RECORD_OCTETS = 256;
 
 /** What is kept of a neighbour. */
 interface Reel {
@@ -54,7 +56,7 @@ export class MessageRecorder {
       return;
     }
     // What was received lies in memory that is used again.
-    const own = traffic.isSent ? bytes : Uint8Array.from(bytes);
+    const own = traffic.isSent ? bytes : bytes.slice();
     const { name: neighbor, address } = peer;
     const recorded = { time: this.#options.wallClock(), neighbor, address, bytes: own, ...traffic };
     if (!isKeepalive) {
@@ -85,17 +87,23 @@ export class MessageRecorder {
     this.#reels.delete(recorded.neighbor);
     this.#reels.set(recorded.neighbor, reel);
     reel.kept.push(recorded);
-    reel.octets += recorded.bytes.length;
+    reel.octets += sizeOf(recorded);
     let surplus = 0;
-    for (; reel.octets > octetsPerNeighbor; surplus++) {
-      reel.octets -= reel.kept[surplus]?.bytes.length ?? 0;
+    for (const oldest of reel.kept) {
+      if (reel.octets <= octetsPerNeighbor) break;
+      reel.octets -= sizeOf(oldest);
+      surplus += 1;
     }
-    reel.kept.splice(0, surplus);
+    if (surplus > 0) reel.kept.splice(0, surplus);
     const [oldest] = this.#reels.keys();
     if (this.#reels.size > neighbors && oldest !== undefined) {
       this.#reels.delete(oldest);
     }
   }
+}
+
+function sizeOf({ bytes }: Recorded): number {
+  return bytes.length + RECORD_OCTETS;
 }
 
 /** A wall clock with microseconds: the monotonic clock beside the time of day, which it follows when that is set. */

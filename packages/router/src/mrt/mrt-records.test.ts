@@ -59,7 +59,7 @@ function recorder(limits: { octetsPerNeighbor?: number; neighbors?: number } = {
 describe('the recorder', () => {
   it('keeps the newest messages of a neighbour within its octets, whatever another sends', () => {
     const message = update(['10.100.0.1']);
-    const kept = recorder({ octetsPerNeighbor: 3 * message.length });
+    const kept = recorder({ octetsPerNeighbor: 3 * (message.length + 256) });
     kept.record(peer(1), traffic(message));
     for (let n = 0; n < 1000; n++) kept.record(peer(2), traffic(message));
     expect(kept.kept().map(({ neighbor, time }) => [neighbor, time])).toEqual([

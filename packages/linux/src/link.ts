@@ -9,9 +9,11 @@ const Attribute = {
   Address: 1,
   Name: 3,
   Mtu: 4,
+  Parent: 5,
   Master: 10,
   OperState: 16,
   LinkInfo: 18,
+  Alias: 20,
   AfSpec: 26,
 } as const;
 const ExtendedMask = { attribute: 29, skipStatistics: 1 << 3 } as const;
@@ -53,6 +55,10 @@ export interface Link {
   readonly address?: string;
   /** The index of the bridge, bond or VRF that it belongs to. */
   readonly master?: number;
+  /** The index of the link that a VLAN or macvlan is on, or of the other end of a veth pair. */
+  readonly parent?: number;
+  /** What somebody noted on it (IFLA_IFALIAS, `ip link set dev ... alias`). */
+  readonly alias?: string;
 }
 
 /**
@@ -133,6 +139,8 @@ export function parseLink(payload: Uint8Array): Link {
   const kind = attributes.nested(Attribute.LinkInfo)?.string(infoKind);
   const address = attributes.bytes(Attribute.Address);
   const master = attributes.u32(Attribute.Master);
+  const parent = attributes.u32(Attribute.Parent);
+  const alias = attributes.string(Attribute.Alias);
   return {
     index: reader.i32(4),
     name: attributes.string(Attribute.Name) ?? '',
@@ -145,6 +153,8 @@ export function parseLink(payload: Uint8Array): Link {
     ...(kind === undefined ? {} : { kind }),
     ...(address === undefined || address.length === 0 ? {} : { address: linkLayerAddressText(address) }),
     ...(master === undefined ? {} : { master }),
+    ...(parent === undefined ? {} : { parent }),
+    ...(alias === undefined ? {} : { alias }),
   };
 }
 

@@ -1,11 +1,15 @@
-/** The neighbour tables (ARP and neighbour discovery): RTM_GETNEIGH (rtnetlink(7), include/uapi/linux/neighbour.h). */
-import { versionOfFamily } from './internet-address.ts';
+/** The neighbour tables (ARP and neighbour discovery): RTM_*NEIGH (rtnetlink(7), include/uapi/linux/neighbour.h). */
+import { addressBytes, familyOf, ipVersion, versionOfFamily } from './internet-address.ts';
 import { linkLayerAddressText } from './link.ts';
 import { MessageFlag, MessageWriter, PayloadReader } from './netlink-message.ts';
 
-const getNeighbour = 30;
+/** RTM_*NEIGH. */
+const NeighbourMessage = { New: 28, Delete: 29, Get: 30 } as const;
 const structureLength = 12;
-const Attribute = { Destination: 1, LinkLayerAddress: 2, Interface: 8 } as const;
+const Attribute = { Destination: 1, LinkLayerAddress: 2, Interface: 8, Protocol: 12 } as const;
+/** NUD_PERMANENT, NTF_PROXY. */
+const permanent = 0x80;
+const proxyFlag = 0x08;
 
 const states = {
   0: 'none',
@@ -34,7 +38,7 @@ export interface Neighbour {
 
 /** A dump of the neighbours, of one interface when its index is given. */
 export function dumpNeighbours(index?: number): MessageWriter {
-  const writer = new MessageWriter(getNeighbour, MessageFlag.Request | MessageFlag.Dump).structure(
+  const writer = new MessageWriter(NeighbourMessage.Get, MessageFlag.Request | MessageFlag.Dump).structure(
     new Uint8Array(structureLength),
   );
   return index === undefined ? writer : writer.u32(Attribute.Interface, index);
@@ -55,4 +59,43 @@ export function parseNeighbour(payload: Uint8Array): Neighbour | undefined {
     state,
     ...(linkLayerAddress === undefined ? {} : { linkLayerAddress: linkLayerAddressText(linkLayerAddress) }),
   };
+}
+
+/** An address that the kernel answers for on an interface, although it is another host's (proxy ARP, RFC 4861 section 7.2.8). */
+export interface NeighbourProxy {
+  /** The interface's index. */
+  readonly index: number;
+  readonly address: string;
+}
+
+function structureOf({ index, address }: NeighbourProxy): Uint8Array {
+  const bytes = new Uint8Array(structureLength);
+  const view = new DataView(bytes.buffer);
+  view.setUint8(0, familyOf(ipVersion(address)));
+  view.setInt32(4, index, true);
+  view.setUint16(8, permanent, true);
+  view.setUint8(10, proxyFlag);
+  return bytes;
+}
+
+/** Adds a proxy; nothing happens when it is there. @param protocol whose it is, as of routes; kernels before 4.20 ignore it */
+export function setNeighbourProxy(proxy: NeighbourProxy, protocol: number): MessageWriter {
+  const flags = MessageFlag.Request | MessageFlag.Ack | MessageFlag.Create | MessageFlag.Replace;
+  return new MessageWriter(NeighbourMessage.New, flags)
+    .structure(structureOf(proxy))
+    .bytes(Attribute.Destination, addressBytes(proxy.address))
+    .u8(Attribute.Protocol, protocol);
+}
+
+export function deleteNeighbourProxy(proxy: NeighbourProxy): MessageWriter {
+  return new MessageWriter(NeighbourMessage.Delete, MessageFlag.Request | MessageFlag.Ack)
+    .structure(structureOf(proxy))
+    .bytes(Attribute.Destination, addressBytes(proxy.address));
+}
+
+/** A dump of the proxies of all interfaces: the kernel does not sort them out. */
+export function dumpNeighbourProxies(): MessageWriter {
+  const bytes = new Uint8Array(structureLength);
+  bytes[10] = proxyFlag;
+  return new MessageWriter(NeighbourMessage.Get, MessageFlag.Request | MessageFlag.Dump).structure(bytes);
 }

@@ -20,7 +20,16 @@ import {
   parseLink,
   setIpv4Conf,
 } from './link.ts';
-import { dumpNeighbours, type Neighbour, parseNeighbour } from './neighbour.ts';
+import { addMacvlan, deleteLink, type MacvlanSetting, setLinkAlias, setLinkUp } from './macvlan.ts';
+import {
+  deleteNeighbourProxy,
+  dumpNeighbourProxies,
+  dumpNeighbours,
+  type Neighbour,
+  type NeighbourProxy,
+  parseNeighbour,
+  setNeighbourProxy,
+} from './neighbour.ts';
 import { NetlinkError } from './netlink-error.ts';
 import { NetlinkSocket } from './netlink-socket.ts';
 import {
@@ -84,6 +93,26 @@ export class RouteSocket {
     return this.#netlink.answer(`read IPv4 settings of interface ${index}`, getLink(index), ({ payload }) =>
       parseIpv4Conf(payload),
     );
+  }
+
+  /** Makes a macvlan, which is down; `EEXIST` for a name that is taken, `EBUSY` on a port of a bridge or bond. */
+  addMacvlan(macvlan: MacvlanSetting): void {
+    const { name, parent, address } = macvlan;
+    this.#netlink.acknowledged(`add macvlan ${name} ${address} on interface ${parent}`, addMacvlan(macvlan));
+  }
+
+  /** Notes something on an interface. */
+  setLinkAlias(index: number, alias: string): void {
+    this.#netlink.acknowledged(`set alias "${alias}" of interface ${index}`, setLinkAlias(index, alias));
+  }
+
+  setLinkUp(index: number): void {
+    this.#netlink.acknowledged(`set interface ${index} up`, setLinkUp(index));
+  }
+
+  /** Deletes a virtual interface; `ENODEV` when it is gone. */
+  deleteLink(index: number): void {
+    this.#netlink.acknowledged(`delete interface ${index}`, deleteLink(index));
   }
 
   /** The addresses of all interfaces or of one. */
@@ -228,6 +257,27 @@ export class RouteSocket {
     );
     return index === undefined ? all : all.filter((neighbour) => neighbour.index === index);
   }
+
+  /** The addresses of others that the kernel answers for, on all interfaces. */
+  neighbourProxies(): NeighbourProxy[] {
+    return this.#netlink
+      .dump('dump neighbour proxies', dumpNeighbourProxies(), ({ payload }) => parseNeighbour(payload))
+      .map(({ index, address }) => ({ index, address }));
+  }
+
+  /** Lets the kernel answer for an address; nothing happens when it does. @param protocol whose it is, as of routes */
+  setNeighbourProxy(proxy: NeighbourProxy, protocol: number): void {
+    this.#netlink.acknowledged(`set proxy ${proxyName(proxy)}`, setNeighbourProxy(proxy, protocol));
+  }
+
+  /** `ENOENT` when there is none. */
+  deleteNeighbourProxy(proxy: NeighbourProxy): void {
+    this.#netlink.acknowledged(`delete proxy ${proxyName(proxy)}`, deleteNeighbourProxy(proxy));
+  }
+}
+
+function proxyName({ address, index }: NeighbourProxy): string {
+  return `${address} on interface ${index}`;
 }
 
 function isNetlinkError(error: unknown, code: number): boolean {

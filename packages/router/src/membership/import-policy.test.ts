@@ -80,6 +80,18 @@ describe('a master of an IPv6 session', () => {
   );
 });
 
+describe('a next hop that is a link-local address alone', () => {
+  const attributes = pathAttributes({ nextHop: parseIpAddress('fe80::11') });
+
+  it('is refused over the session of a global address: nobody says on which link it is', () => {
+    const peer: PathSource = { ...master, address: parseIpAddress('fd00:1::11') };
+    expect(policy(parsePrefix('fd00::1/128'), attributes, peer)).toEqual({
+      accept: false,
+      reason: 'next hop is not the peer: fe80::11',
+    });
+  });
+});
+
 describe('a master whose member address is given', () => {
   const [other] = [parseIpAddress('10.9.0.11')];
   const use = masterImportPolicy(isVip, other);

@@ -45,7 +45,8 @@ import { mrtRoute } from './mrt/mrt-route.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
 import { ServiceStatus, serviceStatusLine } from './observe/service-status.ts';
-import { linuxOnLinkHost, OnLinkResponder } from './on-link/on-link-responder.ts';
+import { makeOnLinkResponder } from './on-link/make-on-link-responder.ts';
+import type { OnLinkResponder } from './on-link/on-link-responder.ts';
 import type { WeightedNextHop } from './pool/member-view.ts';
 import { PoolController } from './pool/pool-controller.ts';
 import { VipPools } from './pool/vip-pools.ts';
@@ -127,13 +128,7 @@ class Router {
     this.#ca = new CaFile(config.healthCheck.caFile, now);
     this.#pools = new VipPools(config);
     this.#dataPlane = makeDataPlane(config, (error) => this.#observer.problem(error.message));
-    this.#onLink = new OnLinkResponder({
-      interfaces: config.dataplane.proxyInterfaces,
-      addresses: config.vips.map(({ address }) => address),
-      host: linuxOnLinkHost,
-      clock: this.#clock,
-      changed: (change) => this.#observer.onLink(change),
-    });
+    this.#onLink = makeOnLinkResponder(config, this.#clock, this.#observer);
     this.#serviceStatus = new ServiceStatus({
       clock: this.#clock,
       read: () => this.#statusLine(),

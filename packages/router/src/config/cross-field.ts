@@ -357,7 +357,7 @@ export function configWarnings({ vips, neighbors }: RouterConfig): string[] {
 }
 
 function dataPlaneFaults({
-  dataplane: { table, markBase, protocol, proxyInterfaces },
+  dataplane: { table, markBase, protocol, proxyInterfaces, proxyMode },
 }: RouterConfig): CrossFieldFault[] {
   const faults: CrossFieldFault[] = [];
   if (table >= markBase && table < markBase + 1024) {
@@ -372,6 +372,16 @@ function dataPlaneFaults({
   }
   const twice = repeated(proxyInterfaces, (i) => ['dataplane', 'proxyInterfaces', i], 'each interface once');
   faults.push(...twice);
+  if (proxyMode === 'macvlan' && proxyInterfaces.length === 0) {
+    const path = ['dataplane', 'proxyMode'];
+    const message = 'needs an interface to answer on';
+    faults.push({
+      path,
+      message,
+      value: proxyMode,
+      allowed: 'macvlan with dataplane.proxyInterfaces, or responder',
+    });
+  }
   // 186 to 192 are the routing protocols of rtnetlink.h that sweep their own number at start.
   const taken = [11, 12, 16, 42, 186, 187, 188, 189, 192];
   if (taken.includes(protocol)) {

@@ -127,6 +127,8 @@ export interface RouterConfig {
     readonly markBase: number;
     /** Where the VIPs are answered for. */
     readonly proxyInterfaces: readonly string[];
+    /** With the interface's link-layer address, or with one that goes with the VIP. */
+    readonly proxyMode: 'responder' | 'macvlan';
   };
   readonly manageSysctls: boolean;
   readonly stateDir: string;

@@ -136,6 +136,12 @@ const dataplane = z.strictObject({
     .describe(
       'Interfaces on which ARP and neighbour solicitations for the VIPs are answered: for VIPs that are addresses of a subnet there.',
     ),
+  proxyMode: z
+    .enum(['responder', 'macvlan'])
+    .default('responder')
+    .describe(
+      'How: `responder` answers with the link-layer address of the interface, while the router runs. `macvlan` makes a device for each VIP, with a link-layer address that goes with the VIP from one load balancer to the other; the kernel answers by it also while the router does not run. The network must allow further link-layer addresses: wireless networks and many clouds do not.',
+    ),
 });
 
 const api = z.strictObject({

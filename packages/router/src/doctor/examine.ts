@@ -99,7 +99,7 @@ function checkPort(address: string, port: number): Promise<Finding> {
 }
 
 function kernelFindings(
-  { vips }: RouterConfig,
+  { vips, dataplane }: RouterConfig,
   routes: RouteSocket,
   nextHops: readonly string[],
   fixes: boolean,
@@ -119,9 +119,10 @@ function kernelFindings(
   const versions = ([4, 6] as const).filter((version) =>
     vips.some(({ address }) => address.includes(':') === (version === 6)),
   );
+  const onLink = dataplane.proxyInterfaces.filter((name) => links.some((link) => link.name === name));
   const settings = wantedSysctls({
     versions,
-    memberInterfaces: [...memberLinks],
+    memberInterfaces: [...new Set([...memberLinks, ...onLink])],
     interfaces: up.map(({ name }) => name),
   });
   return [

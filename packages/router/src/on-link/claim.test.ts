@@ -129,6 +129,24 @@ describe('the claim of a VIP on a link', () => {
     expect(claim.state).toMatchObject({ phase: 'standby', owner: lower });
   });
 
+  it('says again every half minute that it has it, for those who could not hear it before', () => {
+    const claim = new Claim();
+    claim.wait(10_000);
+    expect(claim.wait(60_000)).toEqual(['announcement', 'announcement']);
+    claim.serve(false);
+    expect(claim.wait(60_000)).toEqual([]);
+  });
+
+  it('goes on answering where the kernel has since before the process began', () => {
+    const claim = new Claim(false);
+    claim.state = initialClaim(0, true);
+    expect(claim.hear(question)).toEqual(['answer']);
+    expect(claim.wait(1_000)).toEqual([]);
+    claim.serve(true);
+    expect(claim.wait(1_000)).toEqual(['announcement', 'announcement', 'announcement']);
+    expect(claim.hear(probeOf(lower))).toEqual(['answer']);
+  });
+
   it('is not disturbed by what it sent itself', () => {
     const claim = new Claim();
     claim.wait(10_000);
@@ -151,6 +169,15 @@ describe('two load balancers on one link', () => {
       expect(answering).toHaveLength(1);
       expect(answering[0]).not.toBe(first);
     }
+  });
+
+  it('end with one that answers also when both began to while they could not hear each other', () => {
+    const two = [new Member(lower), new Member(higher)] as const;
+    for (const one of two) for (let at = 0; at < 10_000; at += 250) one.step({ type: 'tick' }, time + at);
+    expect(two.map(({ phase }) => phase)).toEqual(['answering', 'answering']);
+    time += 10_000;
+    run(two, 0, 35_000);
+    expect(two.map(({ phase }) => phase)).toEqual(['answering', 'standby']);
   });
 
   class Member {

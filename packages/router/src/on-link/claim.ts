@@ -53,12 +53,18 @@ const QUIET_PROBES = 10;
 /** ANNOUNCE_NUM and more: one that is lost leaves a client with the address of the one before. */
 const ANNOUNCEMENTS = 3;
 const ANNOUNCE_INTERVAL = 500;
+/**
+ * Between announcements of one who serves, once those first ones are sent: so that switches do not forget where the address is, and two
+ * that both took it while they could not hear each other learn of it.
+ */
+const REMINDER_INTERVAL = 30_000;
 /** An address is defended once in so long (RFC 5227 section 2.4 has ten seconds): two that both stay would fill the link. */
 const DEFEND_INTERVAL = 1_000;
 
-export function initialClaim(now: number): ClaimState {
+/** @param isHeld the kernel has answered for the address since before this process began */
+export function initialClaim(now: number, isHeld = false): ClaimState {
   return {
-    phase: 'probing',
+    phase: isHeld ? 'answering' : 'probing',
     unanswered: 0,
     announcements: 0,
     owner: undefined,
@@ -92,13 +98,10 @@ export function stepClaim(
 
 function tick(state: ClaimState, { isServing, now }: ClaimContext): ReturnType<typeof stepClaim> {
   if (state.phase === 'answering') {
-    if (state.announcements === 0)
-      return { state: { ...state, dueAt: Number.POSITIVE_INFINITY }, actions: [] };
-    const announcements = state.announcements - 1;
-    return {
-      state: { ...state, announcements, dueAt: now + ANNOUNCE_INTERVAL },
-      actions: [{ send: 'announcement' }],
-    };
+    if (!isServing) return { state: { ...state, dueAt: Number.POSITIVE_INFINITY }, actions: [] };
+    const announcements = Math.max(0, state.announcements - 1);
+    const dueAt = now + (announcements === 0 ? REMINDER_INTERVAL : ANNOUNCE_INTERVAL);
+    return { state: { ...state, announcements, dueAt }, actions: [{ send: 'announcement' }] };
   }
   if (state.unanswered >= (isServing ? PROBES : QUIET_PROBES)) {
     const taken = { ...state, phase: 'answering', owner: undefined, unanswered: 0 } as const;

@@ -47,6 +47,45 @@ describe.each([
   });
 });
 
+const shared = { linkOf: () => '02:b4:0a:03:00:64', asker: '10.3.0.1' };
+const theirShared = { ...shared, asker: '10.3.0.2' };
+
+describe.each([
+  ['ARP', '10.3.0.100', arpLanguage(ours, shared), arpLanguage(theirs, theirShared)],
+  [
+    'neighbour discovery',
+    'fd00:3::100',
+    neighbourDiscoveryLanguage(ours, 'fe80::5', shared),
+    neighbourDiscoveryLanguage(theirs, 'fe80::9', shared),
+  ],
+] as const)('%s with a link-layer address that goes with the VIP', (_name, address, own, other) => {
+  it('announces that one, and says to its like who does', () => {
+    const { packet } = own.announcement(address);
+    expect(hex(packet)).toContain('02b40a030064');
+    expect(other.parse(packet)).toEqual({ address, message: { type: 'claim', from: ours } });
+  });
+
+  it('probes in its own name, and is answered with the shared one', () => {
+    const probe = other.parse(own.probe(address).packet)?.message;
+    if (probe?.type !== 'probe') throw new Error('no probe');
+    expect(probe.from).toBe(ours);
+    expect(hex(other.answer(address, probe.replyTo).packet)).toContain('02b40a030064');
+  });
+});
+
+describe('an ARP probe with a link-layer address that goes with the VIP', () => {
+  it('is a question with a sender, which a kernel that is a proxy answers, and its own address as the mark', () => {
+    expect(hex(arpLanguage(ours, shared).probe('10.3.0.100').packet)).toBe(
+      '00010800060400010200000000050a0300010200000000050a030064',
+    );
+  });
+
+  it('is not taken for an announcement of a group, as hosts send that fill the target with ones', () => {
+    const packet = Buffer.from('00010800060400010200000000090a030064ffffffffffff0a030064', 'hex');
+    expect(arpLanguage(ours).parse(packet)?.message).toEqual({ type: 'claim', from: theirs });
+  });
+});
+
 describe('ARP on the wire', () => {
   it('has the octets of RFC 5227', () => {
     const arp = arpLanguage(ours);

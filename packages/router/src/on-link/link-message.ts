@@ -37,3 +37,14 @@ export function linkAddressText(octets: Uint8Array): string {
 export function linkAddressOctets(text: string): Uint8Array {
   return Uint8Array.from(text.split(':'), (octet) => Number.parseInt(octet, 16));
 }
+
+/**
+ * What a load balancer does not answer with its own link-layer address but with one that goes with the VIP, so that clients need to learn
+ * nothing when another takes it over. All who share it must still know each other apart: messages between them name the own one too.
+ */
+export interface SharedIdentity {
+  /** The link-layer address that goes with a VIP. */
+  linkOf(address: string): string;
+  /** An IPv4 address of ours on the link, in whose name questions are asked. */
+  readonly asker: string;
+}

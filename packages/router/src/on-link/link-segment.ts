@@ -1,11 +1,28 @@
 import type { Clock } from '@bgp-lb/protocol/node';
-import { type ClaimContext, type ClaimEvent, type ClaimState, initialClaim, stepClaim } from './claim.ts';
+import {
+  type ClaimAction,
+  type ClaimContext,
+  type ClaimEvent,
+  type ClaimState,
+  initialClaim,
+  stepClaim,
+} from './claim.ts';
 import type { LinkLanguage, OutgoingPacket } from './link-message.ts';
 
 /** What hears and speaks on the link; `PacketSocket` of @bgp-lb/linux is one. */
 export interface LinkSocket {
   send(packet: Uint8Array, to: Uint8Array): void;
   close(): void;
+}
+
+/** What speaks for an address that we answer for, by a device of its own. */
+export interface LinkVoice {
+  /** It has spoken for the address since before this process began. */
+  isHeld(address: string): boolean;
+  /** The address is ours: whatever it takes is made, unless it is there. @throws when it cannot be */
+  hold(address: string, isServing: boolean): LinkSocket;
+  /** It is ours no more. */
+  release(address: string): void;
 }
 
 export interface LinkSegmentOptions {
@@ -19,6 +36,8 @@ export interface LinkSegmentOptions {
     addresses: readonly string[],
     handlers: { packet(packet: Uint8Array): void; lost(error: Error): void },
   ): LinkSocket;
+  /** Where answers and announcements leave by. Default: where everything else does. */
+  readonly voice?: LinkVoice | undefined;
   isServing(address: string): boolean;
   changed(address: string, from: ClaimState, to: ClaimState): void;
   /** It is over: the link went away, or nothing can be sent there. */
@@ -37,8 +56,9 @@ export class LinkSegment {
   constructor(options: LinkSegmentOptions) {
     this.#options = options;
     const now = options.clock.now();
-    this.#claims = new Map(options.addresses.map((address) => [address, initialClaim(now)]));
+    this.#claims = new Map(options.addresses.map((address) => [address, this.#initial(address, now)]));
     this.#socket = this.#open(options.addresses);
+    for (const [address, state] of this.#claims) this.#settle(address, state);
     this.#arm();
   }
 
@@ -51,13 +71,19 @@ export class LinkSegment {
     const before = this.#socket;
     this.#socket = this.#open(addresses);
     before.close();
+    this.#release((address) => !addresses.includes(address));
     for (const address of this.#claims.keys()) {
       if (!addresses.includes(address)) this.#claims.delete(address);
     }
     for (const address of addresses) {
-      if (!this.#claims.has(address)) this.#claims.set(address, initialClaim(now));
+      if (!this.#claims.has(address)) this.#claims.set(address, this.#initial(address, now));
     }
+    for (const [address, state] of this.#claims) this.#settle(address, state);
     this.#arm();
+  }
+
+  #initial(address: string, now: number): ClaimState {
+    return initialClaim(now, this.#options.voice?.isHeld(address) === true);
   }
 
   #open(addresses: readonly string[]): LinkSocket {
@@ -77,11 +103,24 @@ export class LinkSegment {
     this.#arm();
   }
 
+  /** What speaks for the addresses goes on where the kernel does. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#cancel();
     this.#socket.close();
+  }
+
+  /** Nothing is claimed any more, and nothing speaks for it. */
+  withdraw(): void {
+    this.close();
+    this.#release(() => true);
+  }
+
+  #release(isMeant: (address: string) => boolean): void {
+    for (const [address, { phase }] of this.#claims) {
+      if (phase === 'answering' && isMeant(address)) this.#options.voice?.release(address);
+    }
   }
 
   #heard(packet: Uint8Array): void {
@@ -98,27 +137,51 @@ export class LinkSegment {
     const context: ClaimContext = { own, isServing: isServing(address), now: clock.now() };
     const { state, actions } = stepClaim(before, event, context);
     this.#claims.set(address, state);
-    for (const action of actions) {
-      const { language } = this.#options;
-      this.#send(
-        action.send === 'answer' ? language.answer(address, action.replyTo) : language[action.send](address),
-      );
-    }
+    for (const action of actions) this.#act(address, action);
+    if (before.phase === 'answering' && state.phase !== 'answering') this.#options.voice?.release(address);
+    else if (event.type === 'serving' || before.phase !== state.phase) this.#settle(address, state);
     if (before.phase !== state.phase || before.owner !== state.owner) changed(address, before, state);
   }
 
-  #send({ packet, to }: OutgoingPacket): void {
+  /** What speaks for the address is as it is to be, also while nothing is said. */
+  #settle(address: string, { phase }: ClaimState): void {
+    if (phase === 'answering') this.#trying(() => void this.#hold(address));
+  }
+
+  #act(address: string, action: ClaimAction): void {
+    const { language } = this.#options;
+    if (action.send === 'answer') this.#say(address, language.answer(address, action.replyTo));
+    else if (action.send === 'announcement') this.#say(address, language.announcement(address));
+    else this.#trying(() => this.#send(this.#socket, language.probe(address)));
+  }
+
+  /** As the one who has the address. */
+  #say(address: string, packet: OutgoingPacket): void {
+    this.#trying(() => this.#send(this.#hold(address), packet));
+  }
+
+  #hold(address: string): LinkSocket {
+    const { voice, isServing } = this.#options;
+    return voice?.hold(address, isServing(address)) ?? this.#socket;
+  }
+
+  #send(socket: LinkSocket, { packet, to }: OutgoingPacket): void {
+    if (!this.#isClosed) socket.send(packet, to);
+  }
+
+  #trying(what: () => void): void {
     if (this.#isClosed) return;
     try {
-      this.#socket.send(packet, to);
+      what();
     } catch (error) {
       this.#lose(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
+  /** Whoever claims the address next, perhaps we ourselves, begins anew. */
   #lose(error: Error): void {
     if (this.#isClosed) return;
-    this.close();
+    this.withdraw();
     this.#options.lost(error);
   }
 

@@ -6,6 +6,7 @@ import {
   linkAddressText,
   type OutgoingPacket,
   type ReplyTo,
+  type SharedIdentity,
 } from './link-message.ts';
 
 const icmpv6 = 58;
@@ -23,19 +24,23 @@ const allNodes = Uint8Array.of(0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1
 /**
  * Neighbour discovery for IPv6 (RFC 4861), with the probes of duplicate address detection (RFC 4862 section 5.4). Who probes is not
  * said there; ours say it in a nonce (RFC 3971 section 5.3.2, RFC 7527), so that two that begin at once can settle who yields.
+ * With a shared identity a nonce says it in announcements too.
  * @param own our link-layer address
  * @param source our address on the link, which answers are from
  */
-export function neighbourDiscoveryLanguage(own: string, source: string): LinkLanguage {
+export function neighbourDiscoveryLanguage(
+  own: string,
+  source: string,
+  shared?: Pick<SharedIdentity, 'linkOf'>,
+): LinkLanguage {
   const mac = linkAddressOctets(own);
   const from = octetsOf(source);
-  const advertise = (
-    target: Uint8Array,
-    to: Uint8Array,
-    link: Uint8Array,
-    flags: number,
-  ): OutgoingPacket => ({
-    packet: packetOf(Type.advertisement, flags, target, [Option.targetLink, 1, ...mac], from, to),
+  const optionsFor = (address: string): readonly number[] =>
+    shared === undefined
+      ? [Option.targetLink, 1, ...mac]
+      : [Option.targetLink, 1, ...linkAddressOctets(shared.linkOf(address)), Option.nonce, 1, ...mac];
+  const advertise = (address: string, to: Uint8Array, link: Uint8Array, flags: number): OutgoingPacket => ({
+    packet: packetOf(Type.advertisement, flags, octetsOf(address), optionsFor(address), from, to),
     to: link,
   });
   return {
@@ -48,13 +53,11 @@ export function neighbourDiscoveryLanguage(own: string, source: string): LinkLan
         to: multicastLink(group),
       };
     },
-    answer: (address, replyTo) => {
-      const target = octetsOf(address);
-      return isUnspecified(replyTo.address)
-        ? advertise(target, allNodes, multicastLink(allNodes), Flag.override)
-        : advertise(target, replyTo.address, replyTo.link, Flag.solicited | Flag.override);
-    },
-    announcement: (address) => advertise(octetsOf(address), allNodes, multicastLink(allNodes), Flag.override),
+    answer: (address, replyTo) =>
+      isUnspecified(replyTo.address)
+        ? advertise(address, allNodes, multicastLink(allNodes), Flag.override)
+        : advertise(address, replyTo.address, replyTo.link, Flag.solicited | Flag.override),
+    announcement: (address) => advertise(address, allNodes, multicastLink(allNodes), Flag.override),
   };
 }
 
@@ -73,7 +76,7 @@ function parseNeighbourDiscovery(packet: Uint8Array): { address: string; message
     const link = options.get(Option.targetLink);
     return link === undefined
       ? undefined
-      : { address, message: { type: 'claim', from: linkAddressText(link) } };
+      : { address, message: { type: 'claim', from: linkAddressText(options.get(Option.nonce) ?? link) } };
   }
   if (body[0] !== Type.solicitation) return undefined;
   if (isUnspecified(source)) {

@@ -2,8 +2,11 @@ import { arpLinks, type InterfaceAddress, type Link, PacketSocket, RouteSocket }
 import type { Clock } from '@bgp-lb/protocol/node';
 import { arpLanguage } from './arp.ts';
 import type { ClaimPhase } from './claim.ts';
-import { LinkSegment, type LinkSegmentOptions } from './link-segment.ts';
+import type { LinkLanguage, SharedIdentity } from './link-message.ts';
+import { LinkSegment, type LinkSegmentOptions, type LinkVoice } from './link-segment.ts';
 import { neighbourDiscoveryLanguage } from './ndp.ts';
+import { sharedLinkAddress } from './virtual-link.ts';
+import type { VirtualLinks } from './virtual-links.ts';
 
 /** Milliseconds between two attempts to speak on a link that is not there. */
 const RETRY = 1_000;
@@ -58,6 +61,8 @@ export interface OnLinkResponderOptions {
   readonly addresses: readonly string[];
   readonly host: OnLinkHost;
   readonly clock: Clock;
+  /** Devices to answer by; without them answers have the link's own address. */
+  readonly virtualLinks?: VirtualLinks | undefined;
   changed(change: OnLinkChange): void;
 }
 
@@ -93,7 +98,9 @@ export class OnLinkResponder {
   }
 
   start(): void {
+    const { virtualLinks, interfaces } = this.#options;
     this.#isStarted = true;
+    virtualLinks?.sweep(interfaces, [...new Set(this.#places.flatMap(({ addresses }) => addresses))]);
     for (const place of this.#places) this.#open(place);
   }
 
@@ -114,7 +121,7 @@ export class OnLinkResponder {
     const before = addresses.map((address) => statusOf(place, address));
     if (addresses.length === 0) {
       place.cancel();
-      place.segment?.close();
+      place.segment?.withdraw();
       place.segment = undefined;
     } else if (hadNone && this.#isStarted) {
       this.#open(place);
@@ -123,7 +130,7 @@ export class OnLinkResponder {
       try {
         segment?.setAddresses(addresses);
       } catch (error) {
-        segment?.close();
+        segment?.withdraw();
         this.#absent(place, error instanceof Error ? error.message : String(error));
         for (const one of before) this.#tell(place, one);
       }
@@ -148,6 +155,7 @@ export class OnLinkResponder {
       cancel();
       segment?.close();
     }
+    this.#options.virtualLinks?.close();
   }
 
   #open(place: Place): void {
@@ -176,7 +184,7 @@ export class OnLinkResponder {
   }
 
   #speakOn(place: Place): LinkSegment {
-    const { host, clock } = this.#options;
+    const { host, clock, virtualLinks } = this.#options;
     const link = host.links().find(({ name }) => name === place.interface);
     if (link === undefined) throw new Error(`there is no interface ${place.interface}`);
     if (!link.isUp) throw new Error(`${place.interface} is down`);
@@ -185,11 +193,13 @@ export class OnLinkResponder {
     if (own === undefined || (place.version === 4 && !arpLinks([link], addresses).includes(link))) {
       throw new Error(`${place.interface} has no neighbors: no link-layer address, or no IPv4 address`);
     }
+    const fault = virtualLinks?.faultOf(link);
+    if (fault !== undefined) throw new Error(fault);
     return new LinkSegment({
       addresses: place.addresses,
       own,
-      language:
-        place.version === 4 ? arpLanguage(own) : neighbourDiscoveryLanguage(own, source(addresses, link)),
+      language: languageOn({ ...link, address: own }, place.version, addresses, virtualLinks !== undefined),
+      voice: virtualLinks && voiceOn(link, virtualLinks),
       clock,
       open: (addresses, handlers) => host.open({ index: link.index, addresses }, handlers),
       isServing: (address) => this.#serving.has(address),
@@ -208,6 +218,28 @@ export class OnLinkResponder {
 
 function ofVersion(addresses: readonly string[], version: 4 | 6): readonly string[] {
   return addresses.filter((address) => address.includes(':') === (version === 6));
+}
+
+/** What devices on a link say, and with which address. */
+function voiceOn({ index }: Link, virtualLinks: VirtualLinks): LinkVoice {
+  return {
+    isHeld: (address) => virtualLinks.isHeld(address, index),
+    hold: (address, isServing) => virtualLinks.hold(address, index, isServing),
+    release: (address) => virtualLinks.release(address, index),
+  };
+}
+
+function languageOn(
+  link: Link & { readonly address: string },
+  version: 4 | 6,
+  addresses: readonly InterfaceAddress[],
+  isShared: boolean,
+): LinkLanguage {
+  const asker = addresses.find(({ index, address }) => index === link.index && !address.includes(':'));
+  const shared: SharedIdentity = { linkOf: sharedLinkAddress, asker: asker?.address ?? '0.0.0.0' };
+  return version === 4
+    ? arpLanguage(link.address, isShared ? shared : undefined)
+    : neighbourDiscoveryLanguage(link.address, source(addresses, link), isShared ? shared : undefined);
 }
 
 function statusOf({ segment, interface: name, problem }: Place, address: string): OnLinkStatus {

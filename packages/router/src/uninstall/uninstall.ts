@@ -5,6 +5,7 @@ import { NFT_TABLE, nftFamilies } from '../dataplane/kernel/nft-table.ts';
 import { describeOperation, operations } from '../dataplane/kernel/operation.ts';
 import type { SysctlRecord } from '../dataplane/kernel/sysctl-record.ts';
 import type { SysctlAccess } from '../dataplane/kernel/sysctls.ts';
+import { removeVirtualLinks } from '../on-link/virtual-links.ts';
 
 export interface UninstallOptions {
   readonly socket: RouteSocket;
@@ -34,7 +35,7 @@ const KEPT = /^net\.ipv4\.ip_forward$|\.forwarding$|\.accept_ra$/;
  * @throws NetlinkError, NftablesError, SysctlError when something cannot be removed
  */
 export async function uninstall(options: UninstallOptions): Promise<Uninstalled> {
-  const removed = removeObjects(options);
+  const removed = [...removeObjects(options), ...removeVirtualLinks(options.socket, options.isDry)];
   for (const family of nftFamilies) {
     if ((await options.nft.table(family, NFT_TABLE)) === undefined) continue;
     if (!options.isDry) await options.nft.deleteTable(family, NFT_TABLE);

@@ -15,7 +15,7 @@ export interface HostPort {
 }
 
 /**
- * The canonical text of an address: dotted decimal, or RFC 5952 for IPv6. Throws `FieldError` on anything else, zones and
+ * The canonical text of an address: dotted decimal, or RFC 5952 for IPv6. Throws `FieldError` on anything else, zones, link-local and
  * IPv4-mapped IPv6 addresses (RFC 4291 section 2.5.5.2) included: the kernel treats the latter as IPv4 on the wire.
  */
 export function canonicalAddress(text: string, version?: 4 | 6): string {
@@ -31,6 +31,10 @@ export function canonicalAddress(text: string, version?: 4 | 6): string {
   const canonical = address.correctForm();
   if (/^::ffff:[0-9a-f]{1,4}:[0-9a-f]{1,4}$/.test(canonical)) {
     throw new FieldError(`is an IPv4-mapped address (${address.to4().correctForm()}?)`);
+  }
+  // RFC 4291 section 2.5.6: fe80::/10.
+  if (/^fe[89ab][0-9a-f]:/.test(canonical)) {
+    throw new FieldError('is a link-local address, which means nothing without its link: take a global one');
   }
   return canonical;
 }

@@ -79,6 +79,8 @@ describe('ipAddress', () => {
     ['localhost', 'is not an IP address'],
     ['10.0.0.1/24', 'is a prefix, not one address'],
     ['fe80::1%eth0', 'has a zone'],
+    ['FE80::1', 'is a link-local address, which means nothing without its link: take a global one'],
+    ['febf::1', 'is a link-local address, which means nothing without its link: take a global one'],
     ['::ffff:10.0.0.1', 'is an IPv4-mapped address (10.0.0.1?)'],
   ])('reads %s as %s', (input, expected) => {
     expect(read(ipAddress(), input)).toBe(expected);

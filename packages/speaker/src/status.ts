@@ -226,8 +226,8 @@ function bfdTables(bfd: unknown): readonly Table[] {
   return [{ columns: ['bfd thread', 'sockets'], rows: [[cell(fieldOf(bfd, 'scheduling')), sockets]] }];
 }
 
-/** Why the last session or attempt ended, in words: one that a router refuses never comes to a session. */
-function lastError(router: unknown): unknown {
+/** Why the last session or attempt ended, in words: one that a router refuses never comes to a session. @param router an entry of `routers` */
+export function lastError(router: unknown): unknown {
   const errors = ['lastDown', 'lastNotificationReceived', 'lastNotificationSent']
     .map((name) => fieldOf(router, name))
     .filter((error) => typeof fieldOf(error, 'agoMs') === 'number')

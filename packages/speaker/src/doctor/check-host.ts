@@ -1,7 +1,7 @@
 import { type Finding, fault, good, type NftChain, warning } from '@bgp-lb/daemon';
 import { type InterfaceAddress, type Link, readSysctl } from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
-import { ADDRESS_PROTOCOL } from '../kernel/vip-addresses.ts';
+import { ADDRESS_PROTOCOL, isLease } from '../kernel/vip-addresses.ts';
 
 /** A VIP of this machine that is not where, or as, the speaker puts it. */
 export function checkAddresses(
@@ -23,8 +23,9 @@ export function checkAddresses(
           'stop kube-vip, keepalived or whatever has it, and remove the address',
         );
       }
-      // Kernels before 5.18 tell of no protocol.
-      if (entry.protocol !== undefined && entry.protocol !== ADDRESS_PROTOCOL) {
+      // Kernels before 5.18 tell of no protocol, later ones only of one that was given.
+      const isOthers = entry.protocol !== undefined && entry.protocol !== ADDRESS_PROTOCOL;
+      if (isOthers || !isLease(entry)) {
         return warning(
           'vip address',
           place,

@@ -5,7 +5,8 @@ import type { RouterConfig } from '../config/speaker-config.ts';
 /** How an attempt to connect ended: errno name, or `connected`; `plain` when only one without password and GTSM succeeds. */
 export type Attempt = 'connected' | 'plain' | (string & {});
 
-const CONNECT_TIME = 3_000;
+/** Milliseconds: longer than the kernel asks in vain for the link-layer address of a host that is down, which is its better answer. */
+const CONNECT_TIME = 4_000;
 
 /** What the end of an attempt means, and what to do. Pure. */
 export function judgeRouter(router: RouterConfig, attempt: Attempt, way: string): Finding {

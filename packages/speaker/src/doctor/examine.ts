@@ -9,6 +9,7 @@ import {
   fault,
   good,
   HttpsProbe,
+  parseCertificates,
   readSecret,
   warning,
 } from '@bgp-lb/daemon';
@@ -22,7 +23,7 @@ import {
 } from '@bgp-lb/linux';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { hostFacts, sourceTowards } from '../host-facts.ts';
-import type { SpeakerStatus } from '../status.ts';
+import { lastError, type SpeakerStatus } from '../status.ts';
 import { checkApiServer, checkCa, checkShutdownDelay } from './check-api-server.ts';
 import { checkAddresses, checkArp, checkFirewall } from './check-host.ts';
 import { connectRouter, judgeRouter } from './check-router.ts';
@@ -103,7 +104,8 @@ async function apiServer(config: SpeakerConfig, routes: RouteSocket): Promise<re
   const port = config.vips[0]?.machinePort ?? 6443;
   const probe = new HttpsProbe({
     ...{ address: nodeAddress, port, serverName, path, timeoutMs: PROBE_TIME, keepAlive: false },
-    ...(ca instanceof Error ? {} : { ca: () => ca }),
+    // With one that is none every answer would be of another CA; that it is none has been said.
+    ...(ca instanceof Error || !isPem(ca) ? {} : { ca: () => ca }),
   });
   return [...findings, ...checkApiServer(`${nodeAddress} port ${port}`, await probe.probe(), config)];
 }
@@ -122,7 +124,7 @@ async function routersOf(
       const way = source === undefined ? '' : ` from ${source}`;
       const password = router.passwordFile === undefined ? undefined : readSecret(router.passwordFile);
       const finding = judgeRouter(router, await connectRouter(router, password, source), way);
-      const last = session?.lastDown?.text;
+      const last = lastError(session);
       if (finding.level !== 'good' || session === undefined || last === undefined) return finding;
       return warning(
         check,
@@ -142,6 +144,14 @@ async function runningSpeaker({ api }: SpeakerConfig): Promise<SpeakerStatus | u
   } catch (error) {
     if (error instanceof ControlClientError) return undefined;
     throw error;
+  }
+}
+
+function isPem(text: string): boolean {
+  try {
+    return parseCertificates(text).length > 0;
+  } catch {
+    return false;
   }
 }
 

@@ -102,8 +102,8 @@ function hostLength(address: string): number {
   return address.includes(':') ? 128 : 32;
 }
 
-/** It ends by itself, and is never chosen as a source. */
-function isLease({ validLifetime, preferredLifetime }: InterfaceAddress): boolean {
+/** As ours are: it ends by itself, and is never chosen as a source. */
+export function isLease({ validLifetime, preferredLifetime }: InterfaceAddress): boolean {
   return validLifetime !== undefined && preferredLifetime === 0;
 }
 

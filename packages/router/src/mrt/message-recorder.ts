@@ -55,8 +55,8 @@ export class MessageRecorder {
     if (isKeepalive && this.#listeners.size === 0) {
       return;
     }
-    // What was received lies in memory that is used again.
-    const own = traffic.isSent ? bytes : bytes.slice();
+    // What was received is a part of what the socket read, 64 KiB at most, which it would keep alive. (`slice` of a Buffer copies nothing.)
+    const own = traffic.isSent ? bytes : new Uint8Array(bytes);
     const { name: neighbor, address } = peer;
     const recorded = { time: this.#options.wallClock(), neighbor, address, bytes: own, ...traffic };
     if (!isKeepalive) {

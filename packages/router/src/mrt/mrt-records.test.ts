@@ -84,11 +84,14 @@ describe('the recorder', () => {
 
   it('has octets of its own of what was received', () => {
     const kept = recorder();
-    const bytes = update(['10.100.0.1']);
-    const copy = Uint8Array.from(bytes);
-    kept.record(peer(1), traffic(bytes));
-    bytes.fill(0);
-    expect(kept.kept()[0]?.bytes).toEqual(copy);
+    const message = update(['10.100.0.1']);
+    // As a socket hands it over: within a larger one.
+    const chunk = Buffer.concat([message, Buffer.alloc(60_000)]);
+    kept.record(peer(1), traffic(chunk.subarray(0, message.length)));
+    chunk.fill(0);
+    const bytes = kept.kept()[0]?.bytes;
+    expect(bytes).toEqual(message);
+    expect(bytes?.buffer.byteLength).toBe(message.length);
   });
 
   it('tells of KEEPALIVEs, and keeps none', () => {

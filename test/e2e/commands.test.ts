@@ -106,6 +106,7 @@ describe('the commands', () => {
     ['router', 'neighbors 10.0.0.11', ['10.0.0.11', 'Established', '64512']],
     ['router', 'routes', [`${vipAddress}/32`, '10.0.0.11', '10.0.0.12']],
     ['router', 'fib', [`${vipAddress}/32`, '10.0.0.11', 'eth0']],
+    ['router', 'fib --diff', [`${vipAddress}/32`, '10.0.0.11']],
     ['router', 'explain', [`${vipAddress}/32`, 'member 10.0.0.12', 'gate kernel']],
     ['router', 'events', ['member-transition', 'neighbor-transition']],
     ['speaker', 'status', [`${vipAddress}/32`, 'advertised', 'Established', 'bootstrap']],

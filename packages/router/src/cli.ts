@@ -15,20 +15,13 @@ import {
 import { giveBackStartUpMemory } from '@bgp-lb/daemon/small-heap';
 import type { NeighborStatus, RouterRoutes } from './api/neighbor-status.ts';
 import type { RouterStatus } from './api/router-status.ts';
-import {
-  eventLine,
-  fibTables,
-  neighborsTable,
-  neighborTables,
-  routesTables,
-  statusTables,
-} from './api/tables.ts';
+import { eventLine, neighborsTable, neighborTables, routesTables, statusTables } from './api/tables.ts';
 import type { RouterConfig } from './config/router-config.ts';
 import { API_VERSION, CONFIG_KIND, routerSchema } from './config/schema.ts';
-import type { DataPlaneStatus } from './dataplane/data-plane.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
 import { drainCommand, undrainCommand } from './drain/drain-commands.ts';
 import { explainCommand } from './explain/explain-command.ts';
+import { fibCommand } from './fib/fib-command.ts';
 import { mrtCommand } from './mrt/mrt-command.ts';
 import { rebalanceCommand } from './rebalance/rebalance-command.ts';
 import { reloadCommand } from './reload/reload-command.ts';
@@ -138,12 +131,7 @@ const commands: readonly Command[] = [
     path: '/api/v1/routes',
     tables: routesTables,
   }),
-  showCommand<DataPlaneStatus>({
-    syntax: 'fib',
-    describe: 'Show what the kernel does, with the share of each member',
-    path: '/api/v1/fib',
-    tables: fibTables,
-  }),
+  fibCommand,
   events,
   mrtCommand,
   explainCommand,

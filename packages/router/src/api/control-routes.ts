@@ -18,6 +18,7 @@ import type { DataPlane } from '../dataplane/data-plane.ts';
 import { drainRoutes } from '../drain/drain-routes.ts';
 import type { HostDrain } from '../drain/host-drain.ts';
 import type { MemberDrains } from '../drain/member-drains.ts';
+import { fibReport } from '../fib/fib-report.ts';
 import type { CaFile } from '../health/ca-file.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { Pool } from '../pool/pool.ts';
@@ -67,6 +68,7 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
     get('/api/v1/neighbors/:name', ({ params }) => oneNeighbor(sources, params['name'] ?? '')),
     get('/api/v1/routes', () => routerRoutes(sources)),
     get('/api/v1/fib', () => sources.dataPlane.status({ shares: true })),
+    get('/api/v1/fib/differences', () => fibReport(sources.dataPlane, sources.onLink)),
     ...drainRoutes(sources.drain, sources.memberDrains),
     ...rebalanceRoutes(sources.rebalancer, sources.pools),
   ];

@@ -56,6 +56,15 @@ export interface DataPlaneStatus {
   readonly problems: readonly string[];
 }
 
+/** Something that is not in place as it is wanted. */
+export interface Difference {
+  /** `10.100.0.1/32`; `null` for what serves all of them. */
+  readonly vip: string | null;
+  readonly object: 'route' | 'next hop' | 'group' | 'rule' | 'firewall';
+  /** What there is against what is wanted, in words. */
+  readonly difference: string;
+}
+
 /** What one step of a rebalance did, or why there was none. */
 export type BucketMove =
   | {
@@ -133,6 +142,11 @@ export interface DataPlane {
   /** The next hops that the VIP is forwarded to now. */
   forwarding(vip: string): readonly string[];
   status(parts: StatusParts): DataPlaneStatus;
+  /**
+   * Reads everything anew and compares it with what is wanted, without putting anything right. Calls that overlap share one answer.
+   * Rejects when it cannot be read.
+   */
+  differences(): Promise<readonly Difference[]>;
   /**
    * Throws when what packets are forwarded by does not answer, or lets us change nothing: members that die would stay in use. One
    * change that is refused is none of that.

@@ -1,5 +1,6 @@
-import type { NexthopBucket } from '@bgp-lb/linux';
+import type { NexthopBucket, RouteSocket } from '@bgp-lb/linux';
 import type { BucketMove } from '../data-plane.ts';
+import { readBuckets } from './kernel-access.ts';
 import type { NexthopGroup } from './kernel-objects.ts';
 import type { KernelReconciler } from './kernel-reconciler.ts';
 
@@ -85,18 +86,18 @@ function countByMember(buckets: readonly NexthopBucket[]): Map<number, number> {
 /** One step: see `DataPlane.moveBuckets`. */
 export function moveBuckets(step: {
   readonly reconciler: Pick<KernelReconciler, 'known' | 'pulse'>;
-  readonly group: NexthopGroup;
+  /** The VIP's; `undefined` when it has none. */
+  readonly group: NexthopGroup | undefined;
   readonly nextHop: string;
   readonly limits: { readonly part: number; readonly mostBusy: number };
-  /** The group's buckets as they are. */
-  readonly read: () => readonly NexthopBucket[];
+  readonly socket: Pick<RouteSocket, 'nexthopBuckets'>;
 }): BucketMove {
-  const { reconciler, group, nextHop, limits, read } = step;
+  const { reconciler, group, nextHop, limits, socket } = step;
   const target = [...reconciler.known.nexthops.values()].find(({ gateway }) => gateway === nextHop)?.id;
-  if (target === undefined || !group.members.some(({ id }) => id === target)) {
+  if (group === undefined || target === undefined || !group.members.some(({ id }) => id === target)) {
     return { problem: `nothing is forwarded to ${nextHop}` };
   }
-  const before = read();
+  const before = readBuckets(socket, group.id);
   const most = Math.ceil(before.length * limits.part);
   const { missing, idleTimer } = planMove(group, before, target, most, limits.mostBusy);
   if (idleTimer === undefined) {
@@ -106,7 +107,7 @@ export function moveBuckets(step: {
   if (problem !== undefined) {
     return { problem };
   }
-  const after = read();
+  const after = readBuckets(socket, group.id);
   const left = planMove(group, after, target, 0, 0).missing;
   return { ...movedBuckets(before, after, group.resilient?.idleTimer ?? 0), missing: left };
 }

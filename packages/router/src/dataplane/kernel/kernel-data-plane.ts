@@ -1,11 +1,11 @@
 import type { Socket } from 'node:net';
-import type { NexthopBucket } from '@bgp-lb/linux';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import {
   type BucketMove,
   type DataPlane,
   type DataPlaneHandlers,
   type DataPlaneStatus,
+  type Difference,
   NoWayError,
   type StatusParts,
   type VipEndpoint,
@@ -161,12 +161,9 @@ export class KernelDataPlane implements DataPlane {
     nextHop: string,
     limits: { readonly part: number; readonly mostBusy: number },
   ): BucketMove {
+    const { socket } = this.#host;
     const group = this.#reconciler.groupOf(vip, this.#options.table, ROUTE_METRIC);
-    if (group === undefined) {
-      return { problem: `${vip} is not forwarded to anybody` };
-    }
-    const read = (): NexthopBucket[] => readBuckets(this.#host.socket, group.id);
-    const move = moveBuckets({ reconciler: this.#reconciler, group, nextHop, limits, read });
+    const move = moveBuckets({ reconciler: this.#reconciler, group, nextHop, limits, socket });
     if (this.#reconciler.isUncertain) {
       this.#scheduleReadBack(READ_BACK_GAP);
     }
@@ -194,6 +191,12 @@ export class KernelDataPlane implements DataPlane {
       ),
       problems: [...this.#problems.values()].flat(),
     };
+  }
+
+  async differences(): Promise<readonly Difference[]> {
+    this.#resolver.invalidate();
+    const objects = this.#reconciler.differences(this.#objects());
+    return [...objects, ...(await this.#nft.differences())];
   }
 
   checkAble(): void {

@@ -1,6 +1,8 @@
 import { isUnanswered, NetlinkError } from '@bgp-lb/linux';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
+import type { Difference } from '../data-plane.ts';
 import { desiredObjects, KnownProbePaths, type Wanted } from './desired-objects.ts';
+import { objectDifferences } from './fib-differences.ts';
 import { type KernelSocket, perform, readOwnObjects } from './kernel-access.ts';
 import { type KernelObjects, type NexthopGroup, noObjects, routeKey, ruleKey } from './kernel-objects.ts';
 import type { NextHopResolver } from './next-hop-resolver.ts';
@@ -100,6 +102,19 @@ export class KernelReconciler {
     this.#isUncertain = true;
   }
 
+  /** What the kernel has at this moment against what is wanted; nothing is changed. @throws NetlinkError */
+  differences(wanted: Wanted): readonly Difference[] {
+    const { socket, protocol, ids } = this.#options;
+    const { objects } = readOwnObjects(socket, protocol);
+    const asPossible = this.#asPossible(wanted);
+    const desired = desiredObjects(asPossible, ids, objects, this.#probePaths.of(asPossible));
+    return objectDifferences(desired, objects);
+  }
+
+  #asPossible(wanted: Wanted): Wanted {
+    return this.#plainBecause === undefined ? wanted : { ...wanted, resilient: undefined };
+  }
+
   /** Performs what is missing. Does not throw for what the kernel refuses or leaves unanswered. */
   reconcile(wanted: Wanted): Pass {
     const done: Operation[] = [];
@@ -151,7 +166,7 @@ export class KernelReconciler {
   /** What is missing; the RangeError of `ObjectIds` when others have taken every id that we could use. */
   #missing(wanted: Wanted): Operation[] | RangeError {
     try {
-      const asPossible = this.#plainBecause === undefined ? wanted : { ...wanted, resilient: undefined };
+      const asPossible = this.#asPossible(wanted);
       const probes = this.#probePaths.of(asPossible);
       return operations(desiredObjects(asPossible, this.#options.ids, this.#known, probes), this.#known);
     } catch (error) {

@@ -1,16 +1,17 @@
 import { existsSync } from 'node:fs';
 import type { Nftables } from '@bgp-lb/linux';
 import type { Clock } from '@bgp-lb/protocol/node';
+import type { Difference } from '../data-plane.ts';
 import { type CopyTargets, copyTable } from './icmp-copies.ts';
 import type { KernelVip } from './kernel-data-plane-options.ts';
 import { NamedTimers } from './named-timers.ts';
 import {
   filterTable,
-  isNftTableIntact,
   NFT_TABLE,
   type NftTable,
   type NftTableOptions,
   nftCommands,
+  tableFaults,
 } from './nft-table.ts';
 
 /** Exists in every network namespace once connection tracking is loaded. */
@@ -48,9 +49,11 @@ export class NftKeeper {
   /** What was made last, by family. */
   readonly #made = new Map<NftTable['family'], string>();
   readonly #timers: NamedTimers<'look'>;
-  #last: Promise<void> | undefined;
+  /** What was asked for last; one thing is done after the other. */
+  #last: Promise<unknown> = Promise.resolve();
   #lastLook = Number.NEGATIVE_INFINITY;
   #copies = '';
+  #comparison: Promise<readonly Difference[]> | undefined;
 
   constructor(options: NftKeeperOptions) {
     this.#options = options;
@@ -79,9 +82,15 @@ export class NftKeeper {
     this.#timers.cancelAll();
     this.#lastLook = this.#options.clock.now();
     // One that is running may have looked already at what has changed since.
-    const run = this.idle().then(() => this.#look());
-    this.#last = run;
-    return run;
+    return this.#enqueue(() => this.#look());
+  }
+
+  /** What is not as wanted now; nothing is put right. Calls that overlap share one answer. @throws when nft cannot be run */
+  differences(): Promise<readonly Difference[]> {
+    this.#comparison ??= this.#enqueue(() => this.#compare()).finally(() => {
+      this.#comparison = undefined;
+    });
+    return this.#comparison;
   }
 
   /** Resolves when no check is running. */
@@ -96,6 +105,33 @@ export class NftKeeper {
     this.#timers.cancelAll();
   }
 
+  /** @returns what `run` gives, when everything that was asked for before is done */
+  #enqueue<T>(run: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(run);
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #compare(): Promise<readonly Difference[]> {
+    const differences: Difference[] = [];
+    const vips = this.#options.vips();
+    for (const table of this.#wanted(vips)) {
+      const name = `${table.family} ${NFT_TABLE}`;
+      const listed = await this.#options.nft.table(table.family, NFT_TABLE);
+      const faults = listed === undefined ? [{ text: 'missing' }] : tableFaults(listed, table);
+      for (const { text, rule } of faults) {
+        const of = rule && JSON.stringify(rule);
+        const vip = vips.find(({ address }) => of?.includes(`"right":"${address}"`) === true);
+        differences.push({
+          vip: vip?.prefix ?? null,
+          object: 'firewall',
+          difference: `table ${name}: ${text}`,
+        });
+      }
+    }
+    return differences;
+  }
+
   async #look(): Promise<void> {
     const { vips: read, looked } = this.#options;
     const vips = read();
@@ -108,16 +144,25 @@ export class NftKeeper {
   }
 
   async #ensure(vips: readonly KernelVip[]): Promise<readonly string[]> {
+    const [filter, ...copies] = this.#wanted(vips);
+    const repaired = filter === undefined ? [] : await this.#keep(filter);
+    for (const table of copies) {
+      // By itself: where an interface has just gone nft refuses the copies, and the filter must stand all the same.
+      repaired.push(...(await this.#keep(table)));
+    }
+    return repaired;
+  }
+
+  /** The tables as they should be, the filter first. */
+  #wanted(vips: readonly KernelVip[]): readonly NftTable[] {
     const { replyMark, refuseUnrouted, copies } = this.#options;
     // Looked at each time: connection tracking may be loaded later, by docker for example.
     const notrack = existsSync(CONNTRACK);
-    const repaired = await this.#keep(filterTable({ vips, replyMark, refuseUnrouted, notrack }));
     const targets = copies();
-    for (const version of this.#versionsOf(vips)) {
-      // By itself: where an interface has just gone nft refuses the copies, and the filter must stand all the same.
-      repaired.push(...(await this.#keep(copyTable(version, targets))));
-    }
-    return repaired;
+    return [
+      filterTable({ vips, replyMark, refuseUnrouted, notrack }),
+      ...this.#versionsOf(vips).map((version) => copyTable(version, targets)),
+    ];
   }
 
   /** Also the version that no VIP is of any more: its table is emptied. */
@@ -134,7 +179,7 @@ export class NftKeeper {
     const { family } = table;
     const wanted = JSON.stringify(table);
     const listed = await nft.table(family, NFT_TABLE);
-    if (listed !== undefined && isNftTableIntact(listed, table)) {
+    if (listed !== undefined && tableFaults(listed, table).length === 0) {
       this.#made.set(family, wanted);
       return [];
     }

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  filterTable,
-  isNftTableIntact,
-  type NftJson,
-  type NftTableOptions,
-  nftCommands,
-} from './nft-table.ts';
+import { filterTable, type NftJson, type NftTableOptions, nftCommands, tableFaults } from './nft-table.ts';
 
 const options = {
   vips: [{ address: '10.100.0.1', port: 6443 }],
@@ -35,30 +29,48 @@ describe('the nft table', () => {
   });
 
   it('is intact when it is listed as it was made', () => {
-    expect(isNftTableIntact(listed(commandsOf()), filterTable(options))).toBe(true);
+    expect(tableFaults(listed(commandsOf()), filterTable(options))).toEqual([]);
   });
 
   it.each([
-    ['a rule is gone', (all: NftJson[]) => all.slice(0, -1)],
+    ['a rule is gone', (all: NftJson[]) => all.slice(0, -1), 'chain forward: rule 4 of 4 is missing'],
     [
       'a chain is gone',
       (all: NftJson[]) => all.filter((object) => !JSON.stringify(object).includes('forward')),
+      'chain forward: missing',
     ],
-    ['a rule was added', (all: NftJson[]) => [...all, { rule: { chain: 'forward', expr: [] } }]],
+    [
+      'a rule was added',
+      (all: NftJson[]) => [...all, { rule: { chain: 'forward', expr: [] } }],
+      'chain forward: rules that are not wanted: 1',
+    ],
+    [
+      'a rule was put at another place',
+      (all: NftJson[]) => [...all.slice(0, -2), ...all.slice(-2).reverse()],
+      'chain forward: its rules are in another order, or there twice',
+    ],
+    [
+      'a chain was added',
+      (all: NftJson[]) => [...all, { chain: { name: 'input', hook: 'input' } }],
+      'chain input: not wanted',
+    ],
     [
       'a policy was changed',
       (all: NftJson[]) => JSON.parse(JSON.stringify(all).replace('"policy":"accept"', '"policy":"drop"')),
+      'chain prerouting: the kernel has hook prerouting priority -300 policy drop; wanted hook prerouting priority -300 policy accept',
     ],
-  ])('is not intact when %s', (_, spoil) => {
-    expect(isNftTableIntact(spoil(listed(commandsOf())), filterTable(options))).toBe(false);
+  ])('is not intact when %s', (_, spoil, fault) => {
+    expect(tableFaults(spoil(listed(commandsOf())), filterTable(options)).map(({ text }) => text)).toEqual([
+      fault,
+    ]);
   });
 
   it('is not intact when another port or another setting is wanted', () => {
     const there = listed(commandsOf());
-    expect(isNftTableIntact(there, filterTable({ ...options, notrack: false }))).toBe(false);
-    expect(
-      isNftTableIntact(there, filterTable({ ...options, vips: [{ address: '10.100.0.1', port: 8443 }] })),
-    ).toBe(false);
+    expect(tableFaults(there, filterTable({ ...options, notrack: false }))).not.toEqual([]);
+    const other = filterTable({ ...options, vips: [{ address: '10.100.0.1', port: 8443 }] });
+    const [fault] = tableFaults(there, other);
+    expect(JSON.stringify(fault?.rule)).toContain('8443');
   });
 
   it('resets new connections to a VIP without members, before anything else is done with them', () => {

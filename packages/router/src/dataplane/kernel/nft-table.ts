@@ -93,26 +93,56 @@ export function nftCommands({ family, chains }: NftTable): NftJson[] {
 }
 
 /**
- * True when the listing of a table (`nft -j list table`) is what `nftCommands` makes. Rules are compared by their
- * comments, which carry a digest of what was asked for: nft writes expressions differently than it reads them.
+ * In what the listing of a table (`nft -j list table`) is not what `nftCommands` makes, a sentence each; with the rule where it is
+ * about one. Rules are compared by their comments, which carry a digest of what was asked for: nft writes expressions differently
+ * than it reads them.
  */
-export function isNftTableIntact(listed: readonly NftJson[], { chains: wanted }: NftTable): boolean {
-  const actual = listed.flatMap((object) => (isRecord(object['chain']) ? [object['chain']] : []));
-  if (actual.length !== wanted.length) {
-    return false;
-  }
+export function tableFaults(listed: readonly NftJson[], { chains: wanted }: NftTable): readonly TableFault[] {
+  const chains = listed.flatMap((object) => (isRecord(object['chain']) ? [object['chain']] : []));
   const rules = listed.flatMap((object) => (isRecord(object['rule']) ? [object['rule']] : []));
-  return wanted.every((chain) => {
-    const there = actual.find((candidate) => candidate['name'] === chain.name);
-    const comments = rules.filter((rule) => rule['chain'] === chain.name).map((rule) => rule['comment']);
-    return (
-      there?.['hook'] === chain.hook &&
-      there['prio'] === chain.priority &&
-      there['policy'] === 'accept' &&
-      comments.length === chain.rules.length &&
-      chain.rules.every((rule, i) => comments[i] === ruleComment(i, rule))
-    );
-  });
+  const foreign = chains.filter(({ name }) => !wanted.some((chain) => chain.name === name));
+  return [
+    ...foreign.map(({ name }) => ({ text: `chain ${String(name)}: not wanted` })),
+    ...wanted.flatMap((chain) => {
+      const there = chains.find((candidate) => candidate['name'] === chain.name);
+      const comments = rules.filter((rule) => rule['chain'] === chain.name).map((rule) => rule['comment']);
+      return there === undefined
+        ? [{ text: `chain ${chain.name}: missing` }]
+        : [...hookFaults(chain, there), ...ruleFaults(chain, comments)];
+    }),
+  ];
+}
+
+/** A fault of a table, and the rule that it is about. */
+export interface TableFault {
+  readonly text: string;
+  readonly rule?: readonly NftJson[];
+}
+
+function hookFaults(chain: NftChain, there: NftJson): readonly TableFault[] {
+  const { hook, prio, policy } = there;
+  const isAsWanted = hook === chain.hook && prio === chain.priority && policy === 'accept';
+  const has = `hook ${String(hook)} priority ${String(prio)} policy ${String(policy)}`;
+  const wanted = `hook ${chain.hook} priority ${chain.priority} policy accept`;
+  return isAsWanted ? [] : [{ text: `chain ${chain.name}: the kernel has ${has}; wanted ${wanted}` }];
+}
+
+function ruleFaults({ name, rules }: NftChain, comments: readonly unknown[]): readonly TableFault[] {
+  const wanted = rules.map((rule, i) => ruleComment(i, rule));
+  const missing = rules.flatMap(({ expression }, i) =>
+    comments.includes(wanted[i])
+      ? []
+      : [{ text: `chain ${name}: rule ${i + 1} of ${rules.length} is missing`, rule: expression }],
+  );
+  const foreign = comments.filter((comment) => !wanted.some((one) => one === comment)).length;
+  const faults = [
+    ...missing,
+    ...(foreign === 0 ? [] : [{ text: `chain ${name}: rules that are not wanted: ${foreign}` }]),
+  ];
+  const isInOrder = comments.length === wanted.length && wanted.every((one, i) => comments[i] === one);
+  return faults.length === 0 && !isInOrder
+    ? [{ text: `chain ${name}: its rules are in another order, or there twice` }]
+    : faults;
 }
 
 /** NF_IP_PRI_RAW and NF_IP_PRI_FILTER (linux/netfilter_ipv4.h). */

@@ -71,6 +71,11 @@ async function obey(call: HostCall): Promise<unknown> {
       execFileSync('ip', ['-batch', '-'], { input: call.flood.join('\n') });
       plane.setNextHops('10.100.0.1/32', call.nextHops);
       return undefined;
+    case 'differencesAfter':
+      for (const [program = '', ...argv] of call.commands) {
+        execFileSync(program, argv);
+      }
+      return await plane.differences();
     case 'setAllNextHops': {
       const begin = performance.now();
       for (const [vip, nextHops] of call.all) {

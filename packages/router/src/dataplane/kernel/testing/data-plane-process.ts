@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { WeightedNextHop } from '../../../pool/member-view.ts';
-import type { BucketMove, DataPlaneStatus, VipEndpoint } from '../../data-plane.ts';
+import type { BucketMove, DataPlaneStatus, Difference, VipEndpoint } from '../../data-plane.ts';
 import type { KernelDataPlaneOptions } from '../kernel-data-plane-options.ts';
 
 /** What the test asks of the process in the namespace. */
@@ -25,6 +25,7 @@ export type HostMethod =
       readonly nextHop: string;
       readonly limits: { readonly part: number; readonly mostBusy: number };
     }
+  | { readonly method: 'differencesAfter'; readonly commands: readonly (readonly string[])[] }
   | { readonly method: 'setProbed'; readonly nextHops: readonly string[] }
   | { readonly method: 'probe'; readonly nextHop: string };
 export interface HostReply {
@@ -125,6 +126,12 @@ export class DataPlaneProcess {
   /** Those of several VIPs in one turn. Returns how long that took, in milliseconds. */
   async setAllNextHops(all: ReadonlyMap<string, readonly WeightedNextHop[]>): Promise<number> {
     return Number(await this.#call({ method: 'setAllNextHops', all: [...all] }));
+  }
+
+  /** What differs when these programs have run, before anything that they did is put right. */
+  async differencesAfter(...commands: readonly (readonly string[])[]): Promise<readonly string[]> {
+    const found = (await this.#call({ method: 'differencesAfter', commands })) as Difference[];
+    return found.map(({ vip, object, difference }) => `${vip ?? 'all'} ${object} ${difference}`);
   }
 
   async moveBuckets(nextHop: string, limits: { part: number; mostBusy: number }): Promise<BucketMove> {

@@ -95,6 +95,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
         vip: pool.vip,
         endpoint: endpointOf(config, pool.vip),
         members: pool.members(),
+        rules: pool.rules(),
         forwarding: dataPlane.forwarding(pool.vip),
         hasUpstreams,
         drained: new Set(sources.memberDrains.all().map(({ member }) => member)),

@@ -13,6 +13,7 @@ const active: MemberView = {
   reason: '',
   since: 1000,
   exits: 0,
+  gates: [{ name: 'session', pass: true, detail: 'Established', since: 300 }],
 };
 const out: MemberView = {
   ...active,
@@ -31,6 +32,7 @@ function facts(changed: Partial<VipFacts> = {}): VipFacts {
     vip: '10.0.0.100/32',
     endpoint: '10.0.0.100:6443',
     members: [active, out],
+    rules: { panicSince: undefined, initialHold: undefined },
     forwarding: ['10.0.0.11'],
     hasUpstreams: true,
     drained: new Set(['10.0.0.12']),
@@ -64,9 +66,12 @@ describe('the status of a VIP', () => {
       'recentExits',
       'heldBackForMs',
       'drainedHere',
+      'gates',
     ]);
     expect(first).toMatchObject({ state: 'active', bfd: 'Up', reason: '' });
     expect(sinceMs).toBe(12_300);
+    expect(first).toMatchObject({ gates: [{ name: 'session', pass: true, sinceMs: 13_000 }] });
+    expect(status.rules).toEqual({ panic: null, initialHold: null });
   });
 
   it('gives each member that is out its reason', () => {
@@ -87,6 +92,14 @@ describe('the status of a VIP', () => {
       [0, null],
       [3, 2000],
     ]);
+  });
+
+  it('says since when health is overruled, and for how long an empty pool waits for others', () => {
+    const rules = { panicSince: 10_000, initialHold: { since: 13_000, until: 15_000 } };
+    expect(vipStatus(facts({ rules })).rules).toEqual({
+      panic: { sinceMs: 3_300 },
+      initialHold: { sinceMs: 300, endsInMs: 1_700 },
+    });
   });
 
   it('is not ready, and not advertised, when the kernel forwards to nobody', () => {

@@ -1,10 +1,12 @@
 import type { BfdState } from '@bgp-lb/protocol';
 import type { VipForwarding } from '../dataplane/data-plane.ts';
 import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
+import type { Gate } from '../pool/member-gates.ts';
 import type { MemberView } from '../pool/member-view.ts';
+import type { PoolRules } from '../pool/pool.ts';
 
 /** A member in `/api/v1/status`. */
-interface MemberStatus extends Omit<MemberView, 'since' | 'reasonSince' | 'exits' | 'heldUntil'> {
+interface MemberStatus extends Omit<MemberView, 'since' | 'reasonSince' | 'exits' | 'heldUntil' | 'gates'> {
   /** What BFD last knew of its host; `off` where it is not configured. */
   readonly bfd: BfdState | 'off';
   /** Milliseconds in this state. */
@@ -15,6 +17,8 @@ interface MemberStatus extends Omit<MemberView, 'since' | 'reasonSince' | 'exits
   readonly heldBackForMs: number | null;
   /** The operator drains it on this load balancer. */
   readonly drainedHere: boolean;
+  /** What its share depends on, one by one, each with since when it passes or not. */
+  readonly gates: readonly (Omit<Gate, 'since'> & { readonly sinceMs: number })[];
 }
 
 /** A VIP in `/api/v1/status`. */
@@ -28,6 +32,13 @@ export interface VipStatus {
   readonly status: string;
   /** The VIP is advertised to the upstreams, where there are any. */
   readonly advertised: boolean;
+  /** Rules that hold for all members at the moment; `null` for one that does not. */
+  readonly rules: {
+    /** Too few members are good: health is overruled. */
+    readonly panic: { readonly sinceMs: number } | null;
+    /** The pool was empty, has a good member, and waits for others. */
+    readonly initialHold: { readonly sinceMs: number; readonly endsInMs: number } | null;
+  };
   readonly members: readonly MemberStatus[];
 }
 
@@ -56,6 +67,7 @@ export interface VipFacts {
   readonly vip: string;
   readonly endpoint: string;
   readonly members: readonly MemberView[];
+  readonly rules: PoolRules;
   readonly forwarding: readonly string[];
   readonly hasUpstreams: boolean;
   /** Next hops of the members that the operator drains here. */
@@ -77,6 +89,7 @@ export function vipStatus(facts: VipFacts): VipStatus {
     ready,
     status: members.length === 0 ? 'no members yet' : `${healthy} of ${members.length} members healthy`,
     advertised: ready && facts.hasUpstreams,
+    rules: ruleStatus(facts),
     members: members.map((view) => ({
       name: view.name,
       nextHop: view.nextHop,
@@ -91,7 +104,21 @@ export function vipStatus(facts: VipFacts): VipStatus {
       recentExits: view.exits,
       heldBackForMs: view.heldUntil === undefined ? null : Math.max(0, Math.round(view.heldUntil - now)),
       drainedHere: facts.drained.has(view.nextHop),
+      gates: view.gates.map(({ since, ...gate }) => ({ ...gate, sinceMs: Math.round(now - since) })),
     })),
+  };
+}
+
+function ruleStatus({ rules: { panicSince, initialHold }, now }: VipFacts): VipStatus['rules'] {
+  return {
+    panic: panicSince === undefined ? null : { sinceMs: Math.round(now - panicSince) },
+    initialHold:
+      initialHold === undefined
+        ? null
+        : {
+            sinceMs: Math.round(now - initialHold.since),
+            endsInMs: Math.max(0, Math.round(initialHold.until - now)),
+          },
   };
 }
 

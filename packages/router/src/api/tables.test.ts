@@ -19,6 +19,7 @@ describe('what people read', () => {
             ready: true,
             status: '0 of 1 members healthy',
             advertised: false,
+            rules: { panic: null, initialHold: null },
             members: [
               {
                 name: '10.0.0.13',
@@ -34,6 +35,7 @@ describe('what people read', () => {
                 recentExits: 0,
                 heldBackForMs: null,
                 drainedHere: false,
+                gates: [],
               },
             ],
           },

@@ -17,6 +17,7 @@ const member = {
   recentExits: 0,
   heldBackForMs: null,
   drainedHere: false,
+  gates: [],
 } as const;
 const status: RouterStatus = {
   routerId: '10.0.0.10',
@@ -28,6 +29,7 @@ const status: RouterStatus = {
       ready: true,
       status: '',
       advertised: true,
+      rules: { panic: null, initialHold: null },
       members: [member],
     },
   ],

@@ -16,6 +16,10 @@ const member = {
   recentExits: 0,
   heldBackForMs: null,
   drainedHere: false,
+  gates: [
+    { name: 'session', pass: true, detail: 'Established', sinceMs: 70_000 },
+    { name: 'flap back-off', pass: true, detail: '', sinceMs: 70_000 },
+  ],
 } as const;
 const status: ExplainedStatus = {
   vips: [
@@ -25,6 +29,7 @@ const status: ExplainedStatus = {
       ready: true,
       status: '1 of 2 members healthy',
       advertised: true,
+      rules: { panic: null, initialHold: null },
       members: [
         member,
         {
@@ -42,6 +47,7 @@ const status: ExplainedStatus = {
   healthCheck: { verified: true, detail: 'checked against the cluster CA' },
   bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },
   dataplane: { kind: 'kernel', problems: [] },
+  onLink: [],
 };
 const neighbor = (
   role: ExplainedNeighbor['role'],
@@ -71,6 +77,8 @@ describe('explain of the router', () => {
     expect(explanation?.reasons.map(({ what, pass }) => [what, pass])).toEqual([
       ['member 10.0.0.12', false],
       ['gate pool', true],
+      ['gate initial hold', true],
+      ['gate panic threshold', true],
       ['gate kernel', true],
       ['member 10.0.0.11', true],
       ['health check', true],
@@ -112,6 +120,58 @@ describe('explain of the router', () => {
     expect(failing({ ready: false, members: [] }, [neighbor('upstream', '10.0.1.1')])).toContain(
       'upstream 10.0.1.1: the VIP is not advertised',
     );
+  });
+
+  it('tells of the rules that hold for all members, with since when and for how long more', () => {
+    const rules = { panic: { sinceMs: 4_000 }, initialHold: { sinceMs: 500, endsInMs: 1_500 } };
+    const [vip] = explain({ ...status, vips: status.vips.map((one) => ({ ...one, rules })) }, []);
+    const found = vip?.reasons.filter(({ what }) => /panic|initial/.test(what));
+    expect(found?.map(({ what, pass, sinceMs }) => [what, pass, sinceMs])).toEqual([
+      ['gate initial hold', false, 500],
+      ['gate panic threshold', false, 4_000],
+    ]);
+    expect(found?.[0]?.reason).toContain('for 1.5 s more');
+    expect(found?.[1]?.reason).toContain('health is overruled');
+  });
+
+  it('tells of each thing that keeps a member from its share, with since when and what opens it', () => {
+    const gates = [
+      { name: 'session', pass: true, detail: 'Established', sinceMs: 70_000 },
+      { name: 'BFD', pass: false, detail: 'BFD is not Up (strict)', sinceMs: 3_000 },
+      { name: 'flap back-off', pass: false, detail: 'left 3 times of late', sinceMs: 1_000 },
+    ] as const;
+    const held = { ...member, state: 'out', inPool: false, weight: 0, heldBackForMs: 3_000, gates } as const;
+    const [vip] = explain({ ...status, vips: status.vips.map((one) => ({ ...one, members: [held] })) }, []);
+    const found = vip?.reasons.filter(({ what }) => what.startsWith('member 10.0.0.11:'));
+    expect(found).toEqual([
+      {
+        what: 'member 10.0.0.11: BFD',
+        pass: false,
+        sinceMs: 3_000,
+        reason: 'BFD is not Up (strict)',
+        next: expect.stringContaining('strict'),
+      },
+      {
+        what: 'member 10.0.0.11: flap back-off',
+        pass: false,
+        sinceMs: 1_000,
+        reason: 'left 3 times of late, for 3.0 s more',
+        next: expect.stringContaining('pool.flapHold'),
+      },
+    ]);
+  });
+
+  it.each([
+    ['answering', null, true],
+    ['standby', '02:00:00:00:00:01', true],
+    ['probing', null, false],
+    ['absent', null, false],
+  ] as const)('tells whether it is answered for on a link: %s', (phase, owner, pass) => {
+    const problem = phase === 'absent' ? 'eth0 is down' : '';
+    const onLink = [{ address: '10.100.0.1', interface: 'eth0', phase, owner, problem }];
+    const [vip] = explain({ ...status, onLink }, []);
+    const found = vip?.reasons.find(({ what }) => what === 'gate on link eth0');
+    expect(found).toMatchObject({ pass, reason: expect.stringMatching(owner ?? phase) });
   });
 
   it('names the command that takes a member back which the operator has drained here', () => {

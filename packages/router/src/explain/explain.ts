@@ -8,7 +8,7 @@ export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role'
 };
 
 /** The part of the status that is explained. */
-export type ExplainedStatus = Pick<RouterStatus, 'vips' | 'healthCheck' | 'bfd' | 'dataplane'>;
+export type ExplainedStatus = Pick<RouterStatus, 'vips' | 'healthCheck' | 'bfd' | 'dataplane' | 'onLink'>;
 
 /** One thing between the clients of a VIP and an API server. */
 interface Reason {
@@ -33,7 +33,7 @@ export interface Explanation {
 
 /** Puts the status into sentences for each VIP, the things that keep clients away first. Pure. */
 export function explain(
-  { vips, healthCheck, bfd, dataplane }: ExplainedStatus,
+  { vips, healthCheck, bfd, dataplane, onLink }: ExplainedStatus,
   neighbors: readonly ExplainedNeighbor[],
 ): readonly Explanation[] {
   const host: Reason[] = [
@@ -49,9 +49,12 @@ export function explain(
   return vips.map((vip) => {
     const reasons = [
       gatePool(vip),
+      gateInitialHold(vip),
+      gatePanic(vip),
       gateForwarding(vip),
+      ...gatesOnLink(vip, onLink),
       ...neighbors.filter(({ role }) => role === 'upstream').map((upstream) => upstreamReason(upstream, vip)),
-      ...vip.members.map((member) => memberReason(member)),
+      ...vip.members.flatMap((member) => [memberReason(member), ...memberGates(member)]),
       ...absentMasters(vip, neighbors),
       ...host,
     ];
@@ -87,6 +90,39 @@ function gatePool({ members }: VipStatus): Reason {
         'a speaker announces it when kubeadm has succeeded',
       )
     : reason('gate pool', false, 'no member is in the pool', 'see the members');
+}
+
+function gateInitialHold({ rules: { initialHold } }: VipStatus): Reason {
+  const what = 'gate initial hold';
+  if (initialHold === null) return reason(what, true, 'the pool waits for nobody', '');
+  const { sinceMs, endsInMs } = initialHold;
+  const text = `the pool was empty and has a good member: for ${seconds(endsInMs)} more it waits for the others`;
+  return reason(what, false, text, 'it ends by itself, or when all known members are there', sinceMs);
+}
+
+function gatePanic({ rules: { panic } }: VipStatus): Reason {
+  const what = 'gate panic threshold';
+  return panic === null
+    ? reason(what, true, 'enough members are good: health counts', '')
+    : reason(
+        what,
+        false,
+        'too few members are good: health is overruled, and all that answer are used',
+        'as many good members as pool.panicThreshold asks for',
+        panic.sinceMs,
+      );
+}
+
+/** Whether the VIP is answered for where it is an address of a subnet. One that stands by leaves that to another load balancer. */
+function gatesOnLink({ vip }: VipStatus, onLink: ExplainedStatus['onLink']): Reason[] {
+  return onLink
+    .filter(({ address }) => address === vip.split('/')[0])
+    .map(({ interface: name, phase, owner, problem }) => {
+      const text = owner === null ? phase : `${phase}, ${owner} has it`;
+      const isGood = phase === 'answering' || phase === 'standby';
+      const next = phase === 'probing' ? 'it ends by itself' : '`ip link show`';
+      return reason(`gate on link ${name}`, isGood, problem === '' ? text : `${text}: ${problem}`, next);
+    });
 }
 
 function gateForwarding({ ready, members }: VipStatus): Reason {
@@ -137,6 +173,34 @@ function memberReason(member: VipStatus['members'][number]): Reason {
   const text = member.reason === '' ? facts : `${facts}: ${member.reason}`;
   const next = member.drainedHere ? `\`bgp-lb-router undrain ${member.name}\`` : hints[member.state];
   return reason(`member ${member.name}`, isGood, text, next, member.sinceMs);
+}
+
+/** What keeps a member from its full share, one by one. */
+function memberGates({ name: member, gates, heldBackForMs }: VipStatus['members'][number]): Reason[] {
+  return gates
+    .filter(({ pass }) => !pass)
+    .map(({ name, detail, sinceMs }) => {
+      const isHeldBack = name === 'flap back-off' && heldBackForMs !== null;
+      const text = isHeldBack ? `${detail}, for ${seconds(heldBackForMs)} more` : detail;
+      return reason(`member ${member}: ${name}`, false, text, gateHints[name], sinceMs);
+    });
+}
+
+/** What opens a gate of a member. */
+const gateHints: Readonly<Record<VipStatus['members'][number]['gates'][number]['name'], string>> = {
+  session: '`bgp-lb-router neighbors` says why it is down',
+  announcement: '`bgp-lb-speaker explain` on that master',
+  link: 'the cable, or the interface towards it',
+  BFD: '`bgp-lb-router neighbors NAME`: BFD, which `strict` asks for',
+  cluster: 'the CA of that master, or pool.identities here',
+  'health check': 'what VIP:port answers through that master',
+  operator: '`bgp-lb-router undrain`',
+  'flap back-off': 'it ends by itself if the member stays good; pool.flapHold',
+  'initial hold': 'it ends by itself, or when all known members are there; pool.initialHold',
+};
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
 }
 
 /** Masters whose speaker is there and has not announced the VIP: a bootstrap that goes on, or one that failed. */

@@ -1,3 +1,5 @@
+import type { Gate } from './member-gates.ts';
+
 /**
  * What a member's speaker asks for by the attributes of its path: full share, or only what must not be broken
  * (GRACEFUL_SHUTDOWN of RFC 8326 with LOCAL_PREF 0, and a large community that says why).
@@ -48,6 +50,8 @@ export interface MemberView {
   readonly since: number;
   /** How often it left the pool, or lost its full share, of late. */
   readonly exits: number;
+  /** What its share depends on, one by one. */
+  readonly gates: readonly Gate[];
   /** It is good but held back, since it left too often: until then (monotonic ms), if it stays good. */
   readonly heldUntil?: number;
 }

@@ -1,6 +1,7 @@
 import type { Identities } from './cluster-identity.ts';
 import { FlapRecord, type FlapSettings } from './flap-record.ts';
 import { HealthRecord, type HealthThresholds } from './health-record.ts';
+import { MemberGates } from './member-gates.ts';
 import {
   FULL_WEIGHT,
   type Intent,
@@ -81,6 +82,7 @@ export class Member {
   loss: Loss | undefined;
   readonly health: HealthRecord;
   readonly flaps: FlapRecord;
+  readonly gates: MemberGates = new MemberGates();
   /** Why there is no path, in words. */
   #absence = 'its speaker has not connected yet';
   /** Since when BFD says that its host is dead (monotonic ms). */
@@ -101,6 +103,16 @@ export class Member {
     this.health = new HealthRecord(settings);
     this.flaps = new FlapRecord(settings);
     this.since = now;
+  }
+
+  /** Why there is no path, in words. */
+  get absence(): string {
+    return this.#absence;
+  }
+
+  /** What it misses besides path and health, in words. */
+  barrier(kind: Barrier | 'identity'): string | undefined {
+    return this.#barriers.get(kind);
   }
 
   /** It has a session with a path, and the way to it is proven. */
@@ -339,6 +351,7 @@ export class Member {
       ...(this.#deadSince !== undefined && weight === 0 && { reasonSince: this.#deadSince }),
       since: this.since,
       exits: this.flaps.exits,
+      gates: this.gates.all,
       ...(this.isHeldBack && { heldUntil: this.flaps.heldUntil ?? this.since }),
     };
   }

@@ -2,6 +2,7 @@ import { ClusterIdentity, type Identified, type Identities, identityText, isOf }
 import type { FlapSettings } from './flap-record.ts';
 import { heldBack } from './held-back.ts';
 import { type Eviction, Member } from './member.ts';
+import { gatesOf } from './member-gates.ts';
 import type { MemberView, Transition, WeightedNextHop } from './member-view.ts';
 import { applyDrains, type OperatorDrain } from './operator-drain.ts';
 import type { PoolEvent } from './pool-event.ts';
@@ -23,6 +24,14 @@ export interface PoolSettings extends FlapSettings {
   readonly expected: readonly string[];
   /** Which cluster the members must be of. Empty: what the members in use say is learned. */
   readonly identities: Identities;
+}
+
+/** Rules of a pool that hold at the moment. Monotonic milliseconds. */
+export interface PoolRules {
+  /** Too few members are good, and health is overruled, since then. */
+  readonly panicSince: number | undefined;
+  /** The pool was empty, has a good member, and waits for others. */
+  readonly initialHold: { readonly since: number; readonly until: number } | undefined;
 }
 
 /** Why a member is probed at another pace than usual: see `HealthChecker`. */
@@ -48,8 +57,11 @@ export class Pool {
   #cluster: ClusterIdentity;
   /** Members that the operator drains, by next hop; also those that are not there. */
   #drains = new Map<string, OperatorDrain>();
-  /** Since when an empty pool has had a good member waiting. */
+  /** Until when an empty pool with a good member waits for more, and since when it has. */
   #holdUntil: number | undefined;
+  #holdSince: number | undefined;
+  /** Since when health is overruled. */
+  #panicSince: number | undefined;
   #wakeAt: number | undefined;
   /** Since when enough members have been good: a member's time to recover does not run while all fail together. */
   #enoughGoodSince = Number.NEGATIVE_INFINITY;
@@ -81,6 +93,15 @@ export class Pool {
   /** Every member that is known, in a stable order. */
   members(): MemberView[] {
     return this.#sorted().map((member) => member.view());
+  }
+
+  /** The rules that concern all members, where one holds. Monotonic milliseconds. */
+  rules(): PoolRules {
+    const [since, until] = [this.#holdSince, this.#holdUntil];
+    return {
+      panicSince: this.#panicSince,
+      initialHold: since === undefined || until === undefined ? undefined : { since, until },
+    };
   }
 
   /** True when this member is in use and no other one is active that stays: without it nobody would be left to serve. */
@@ -210,6 +231,7 @@ export class Pool {
     const members = [...this.#members.values()];
     this.#identify(members);
     const isOverruled = this.#isPanic(members);
+    this.#panicSince = isOverruled ? (this.#panicSince ?? now) : undefined;
     if (isOverruled) {
       this.#enoughGoodSince = now;
     }
@@ -228,6 +250,7 @@ export class Pool {
       eligible.map(({ member }) => member.nextHop),
       now,
     );
+    this.#holdSince = isHeld ? (this.#holdSince ?? now) : undefined;
     const transitions: Transition[] = [];
     for (const { member, next } of judged) {
       const held = { state: 'out', weight: 0, reason: 'good; waiting for the others (initialHold)' } as const;
@@ -237,6 +260,9 @@ export class Pool {
       if (transition !== undefined) {
         transitions.push(transition);
       }
+    }
+    for (const member of members) {
+      member.gates.look(gatesOf(member, { isHeld, isDrained: this.#drains.has(member.nextHop) }), now);
     }
     // Before the next event, which may be that somebody in use says of which cluster it is.
     this.#cluster.learn(members.map(identified));

@@ -103,7 +103,7 @@ describe('the commands', () => {
   describe.each<[DaemonName, string, string[]]>([
     ['router', 'status', [vipAddress, 'active', '2 of 2 members healthy']],
     ['router', 'neighbors', ['10.0.0.11', 'Established']],
-    ['router', 'neighbors 10.0.0.11', ['10.0.0.11', 'Established', '64512']],
+    ['router', 'neighbors 10.0.0.11', ['10.0.0.11', 'Established', '64512', 'Hold', 'Keepalive']],
     ['router', 'routes', [`${vipAddress}/32`, '10.0.0.11', '10.0.0.12']],
     ['router', 'fib', [`${vipAddress}/32`, '10.0.0.11', 'eth0']],
     ['router', 'fib --diff', [`${vipAddress}/32`, '10.0.0.11']],

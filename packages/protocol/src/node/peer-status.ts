@@ -1,4 +1,11 @@
-import { type Capability, type DownKind, formatRouterId, type Negotiated, type StateName } from '../index.ts';
+import {
+  type Capability,
+  type ConnectionTimer,
+  type DownKind,
+  formatRouterId,
+  type Negotiated,
+  type StateName,
+} from '../index.ts';
 import type { MessageCounts } from './message-counters.ts';
 import type { DescribedNotification } from './peer-event.ts';
 
@@ -40,6 +47,8 @@ export interface PeerStatus {
   /** In seconds, negotiated. */
   readonly holdTime: number | null;
   readonly keepaliveTime: number | null;
+  /** Milliseconds until each timer (RFC 4271 section 10) that runs expires. */
+  readonly timers: Partial<Record<ConnectionTimer, number>>;
   readonly families: readonly string[];
   readonly capabilities: { readonly local: readonly string[]; readonly remote: readonly string[] };
   readonly messages: { readonly received: MessageCounts; readonly sent: MessageCounts };

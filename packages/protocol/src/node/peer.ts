@@ -283,6 +283,7 @@ export class Peer {
       localAddress: session.connection?.localAddress ?? null,
       remoteAddress: session.connection?.remoteAddress ?? null,
       ...negotiatedStatus(session.negotiated),
+      timers: session.timers,
       messages: session.counters.counts(),
       prefixes: {
         received: rib?.size ?? 0,

@@ -61,6 +61,16 @@ export class SessionTimers<Name extends string> {
     return this.#entries.has(name);
   }
 
+  /** Milliseconds until each one that runs expires. */
+  remaining(): Partial<Record<Name, number>> {
+    const now = this.#options.clock.now();
+    const left = [...this.#entries].map(([name, { deadline }]) => [
+      name,
+      Math.max(0, Math.round(deadline - now)),
+    ]);
+    return Object.fromEntries(left);
+  }
+
   #arm(name: Name, entry: Entry): void {
     entry.cancel();
     entry.armedFor = entry.deadline;

@@ -17,6 +17,19 @@ describe('the hold timer', () => {
     expect(right.heard.down).toMatchObject([{ kind: 'hold-timer-expired' }]);
   });
 
+  it('is shown with what is left of it, as are the other timers that run, and none is when the session is over', async () => {
+    const pair = new PeerPair({ left: { holdTime: 9 }, right: { holdTime: 9, passive: true } });
+    const [left] = await pair.up();
+    pair.network.connections.at(-1)?.dialler.cut();
+    const { timers: before } = left.peer.status();
+    expect(before.Hold).toBeGreaterThan(6000);
+    expect(before.Keepalive).toBeLessThanOrEqual(3000);
+    await pair.clock.advance(1000);
+    expect(left.peer.status().timers.Hold).toBe((before.Hold ?? 0) - 1000);
+    left.peer.stop();
+    expect(left.peer.status().timers).toEqual({});
+  });
+
   it('is kept from expiring by KEEPALIVEs', async () => {
     const pair = new PeerPair({ left: { holdTime: 3 }, right: { holdTime: 90 } });
     const [left, right] = await pair.up();

@@ -113,6 +113,11 @@ export class Session {
     return this.#fsm.isConnected;
   }
 
+  /** Milliseconds until the timers that run expire; of two connections, those of the passive one. */
+  get timers(): Partial<Record<ConnectionTimer, number>> {
+    return { ...this.#timers.active.remaining(), ...this.#timers.passive.remaining() };
+  }
+
   get connectRetryCounter(): number {
     return this.#fsm.connectRetryCounter;
   }

@@ -129,6 +129,8 @@ export function neighborTables(one: NeighborStatus): Table[] {
     ['local address', one.localAddress],
     ['remote address', one.remoteAddress],
     ['hold time, keepalive', one.holdTime === null ? '' : `${one.holdTime} s, ${one.keepaliveTime} s`],
+    ['timers, until they expire', timersText(one.timers)],
+    ['sessions established, failed attempts', `${one.establishedCount}, ${one.connectRetryCounter}`],
     ...bfdFacts(one.bfd),
     ['capabilities sent', one.capabilities.local.join('; ')],
     ['capabilities received', one.capabilities.remote.join('; ')],
@@ -155,6 +157,12 @@ export function neighborTables(one: NeighborStatus): Table[] {
       empty: 'no path was rejected',
     },
   ];
+}
+
+function timersText(timers: NeighborStatus['timers']): string {
+  return Object.entries(timers)
+    .map(([name, ms]) => `${name} ${(ms / 1000).toFixed(1)} s`)
+    .join(', ');
 }
 
 function bfdFacts(bfd: NeighborStatus['bfd']): [string, string | number][] {

@@ -1,5 +1,23 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { existsSync, readdirSync } from 'node:fs';
+
+/** Where ip(8) has the names of namespaces. */
+const folder = '/run/netns';
+
+/** Removes the namespaces of test processes that were killed before they could. */
+function removeAbandoned(): void {
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    const pid = /^rt-(\d+)-/.exec(name)?.[1];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    try {
+      run('ip', ['netns', 'del', name]);
+    } catch (error) {
+      // Another test process removes them too.
+      if (existsSync(`${folder}/${name}`)) throw error;
+    }
+  }
+}
 
 /** An LB and its members, each in a network namespace of its own, each member on its own link to the LB. */
 export class LbNamespaces {
@@ -11,11 +29,12 @@ export class LbNamespaces {
   }[];
 
   constructor(names: readonly string[]) {
-    const run = randomBytes(3).toString('hex');
-    this.lb = `rt-${run}-lb`;
+    removeAbandoned();
+    const prefix = `rt-${process.pid}-${randomBytes(3).toString('hex')}`;
+    this.lb = `${prefix}-lb`;
     this.members = names.map((name, i) => ({
       name,
-      namespace: `rt-${run}-${name}`,
+      namespace: `${prefix}-${name}`,
       address: `10.0.${i + 1}.11`,
     }));
     try {

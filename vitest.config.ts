@@ -11,7 +11,9 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
           globalSetup: ['./test/kit/bundle-daemons.ts'],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
+          // Hooks make namespaces and start daemons here too.
+          hookTimeout: 60_000,
         },
       },
       { test: { name: 'property', include: ['test/property/**/*.test.ts'], testTimeout: 120_000 } },

@@ -58,7 +58,7 @@ export class MrtError extends Error {
   }
 }
 
-/** RFC 6396 section 4: BGP4MP, and with microseconds. */
+/** RFC 6396 section 4.4: BGP4MP, and with microseconds. */
 const Type = { Bgp4mp: 16, Bgp4mpEt: 17 } as const;
 /** IANA's types with an extended timestamp (RFC 6396 section 3): BGP4MP_ET, ISIS_ET, OSPFv3_ET. */
 const extended: readonly number[] = [Type.Bgp4mpEt, 33, 49];

@@ -65,9 +65,12 @@ describe('VIPs of a subnet with a link-layer address that goes with them (proxyM
 
   it('are answered for by the kernel while the router is dead, and nobody else takes them', async () => {
     const { answering, standby } = await all.roles(vipOf('ipv4'));
+    // Each VIP is settled by itself: the other family's may be the other load balancer's.
+    const both = await Promise.all(families.map((family) => all.roles(vipOf(family))));
+    const its = families.filter((_family, index) => both[index]?.answering === answering);
     const before = await devices(answering);
     await answering.router.kill();
-    for (const family of families) expect(await asked(vipOf(family))).toMatch(shared);
+    for (const family of its) expect(await asked(vipOf(family))).toMatch(shared);
     // The other one takes it after three probes without an answer. Each is heard on two links.
     const rules = `counter asked { }
       chain input { type filter hook input priority 0; arp operation request arp daddr ip ${vipOf('ipv4')} counter name asked; }`;
@@ -77,9 +80,9 @@ describe('VIPs of a subnet with a link-layer address that goes with them (proxyM
       return Number(/packets (\d+)/.exec(text)?.[1]);
     };
     await expect.poll(probes, eventually).toBeGreaterThan(12);
-    for (const family of families) expect(await all.phases(vipOf(family), [standby])).toEqual(['standby']);
+    for (const family of its) expect(await all.phases(vipOf(family), [standby])).toEqual(['standby']);
     await answering.router.start();
-    for (const family of families) {
+    for (const family of its) {
       await expect.poll(() => all.phases(vipOf(family)), eventually).toEqual(['answering', 'standby']);
       expect((await all.roles(vipOf(family))).answering).toBe(answering);
     }

@@ -1,12 +1,16 @@
 import { copyFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vipAddress } from '../../scripts/lab/addresses.ts';
 import type { Daemon } from '../../scripts/lab/daemon.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import type { CommandResult } from '../../scripts/lab/run-command.ts';
 import { addresses, startMaster } from '../kit/cluster.ts';
+import { type EventView, lastEvent } from '../kit/router-view.ts';
 
 type DaemonName = 'router' | 'speaker';
+
+const program = fileURLToPath(new URL('../../dist/bgp-lb-router.mjs', import.meta.url));
 
 describe('the commands', () => {
   let lab: Lab;
@@ -212,5 +216,38 @@ describe('the commands', () => {
     expect(stderr).toContain(lab.master(3).speaker.socketPath);
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
     expect(stderr).toMatch(/not run/);
+  });
+
+  it('reset ends one session with a word for its operator and opens it again, which events --follow tells', async () => {
+    const { router } = lab.lb;
+    const [first = '', second = ''] = addresses(lab.masters);
+    const argv = [process.execPath, program, 'events', '--follow'];
+    const before = await lastEvent(lab);
+    const follow = lab.lb.spawn('follow', [...argv, '-o', 'json', '--socket', router.socketPath]);
+    const told = (): EventView[] => {
+      const lines = readFileSync(follow.logFile, 'utf8').split('\n').slice(0, -1);
+      return lines.map((line): EventView => JSON.parse(line)).filter(({ sequence }) => sequence > before);
+    };
+    const { code, stdout, stderr } = await router.query(['reset', second, '--text', 'cable swap']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout).toContain(`${second}: session ended (was Established)`);
+    for (const state of ['Idle', 'Established']) {
+      const isTold = (): boolean => told().some(({ peer, to }) => peer === second && to === state);
+      await expect.poll(isTold, { timeout: 20_000 }).toBe(true);
+    }
+    follow.signal('SIGTERM');
+    await follow.exited;
+    // The other session does not notice.
+    expect(told().filter(({ peer }) => peer === first)).toEqual([]);
+    const { stdout: status } = await lab.master(2).speaker.query(['status', '-o', 'json']);
+    expect(status).toContain('Administrative Reset');
+    expect(status).toContain('cable swap');
+    await lab.lb.waitForPool([first, second]);
+  });
+
+  it('reset of a neighbor that does not exist names those that do', async () => {
+    const { code, stdout, stderr } = await lab.lb.router.query(['reset', 'nobody']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/no neighbor nobody.*10\.0\.0\.11/);
   });
 });

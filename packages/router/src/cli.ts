@@ -25,6 +25,7 @@ import { fibCommand } from './fib/fib-command.ts';
 import { mrtCommand } from './mrt/mrt-command.ts';
 import { rebalanceCommand } from './rebalance/rebalance-command.ts';
 import { reloadCommand } from './reload/reload-command.ts';
+import { resetCommand } from './reset/reset-command.ts';
 import { uninstallCommand } from './uninstall/uninstall-command.ts';
 
 const NAME = 'bgp-lb-router';
@@ -137,6 +138,7 @@ const commands: readonly Command[] = [
   explainCommand,
   rebalanceCommand,
   doctorCommand(load),
+  resetCommand,
   reloadCommand,
   drainCommand,
   undrainCommand,

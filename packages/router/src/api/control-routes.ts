@@ -24,6 +24,7 @@ import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { Pool } from '../pool/pool.ts';
 import { rebalanceRoutes } from '../rebalance/rebalance-routes.ts';
 import type { Rebalancer } from '../rebalance/rebalancer.ts';
+import { resetRoute } from '../reset/reset-route.ts';
 import {
   type NeighborStatus,
   neighborStatus,
@@ -71,6 +72,7 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
     get('/api/v1/fib/differences', () => fibReport(sources.dataPlane, sources.onLink)),
     ...drainRoutes(sources.drain, sources.memberDrains),
     ...rebalanceRoutes(sources.rebalancer, sources.pools),
+    resetRoute(sources.bgp),
   ];
 }
 

@@ -133,6 +133,11 @@ export class VirtualLinks {
   #ensure(held: Held): string[] {
     const changed: string[] = [];
     const link = this.#ensureLink(held, changed);
+    if (changed.length > 0 || !link.isUp) {
+      // It is of a device that is gone or was down, whether it has been told of that or not: a send would fail, and the VIP be given up.
+      held.socket?.close();
+      held.socket = undefined;
+    }
     for (const [name, value] of deviceSysctls(held)) {
       if (readSysctl(name) === value) continue;
       writeSysctl(name, value);

@@ -51,6 +51,8 @@ const readers: readonly string[] = [
   'router/src/doctor/examine.ts',
   // What a restart has to wait of a drain, never more than was given.
   'router/src/drain/member-drains.ts',
+  // MRT records have the time of day.
+  'router/src/mrt/message-recorder.ts',
   'speaker/src/bootstrap/bootstrap-watch.ts',
   'speaker/src/control-routes.ts',
   'speaker/src/doctor/check-api-server.ts',

@@ -115,6 +115,7 @@ describe('a router that is not root', () => {
       neighbors: ['10.0.0.11'],
       explain: name === 'router' ? [vipAddress] : [],
       rebalance: ['10.0.0.11', '--no-wait'],
+      reset: ['10.0.0.11'],
       drain: name === 'router' ? ['--wait', '0s'] : ['--no-wait'],
       wait: ['--timeout', '100ms'],
     };

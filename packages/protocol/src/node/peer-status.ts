@@ -69,6 +69,13 @@ export interface PeerStatus {
   readonly transitions: readonly TransitionStatus[];
 }
 
+/** What happened with how many milliseconds ago it was, in place of when. @param now monotonic ms */
+export function agoAt(
+  now: number,
+): <T extends { readonly at: number }>(happened: T) => Omit<T, 'at'> & { agoMs: number } {
+  return ({ at, ...rest }) => ({ ...rest, agoMs: Math.round(now - at) });
+}
+
 /** The part of the status that the OPENs decide. */
 export function negotiatedStatus(
   negotiated: Negotiated | undefined,

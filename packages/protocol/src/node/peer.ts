@@ -28,7 +28,7 @@ import { canonicalAddress } from './neighbours.ts';
 import type { DownReason, PeerEvent } from './peer-event.ts';
 import { PeerPaths } from './peer-paths.ts';
 import { offerOf, type ResolvedSettings } from './peer-settings.ts';
-import { negotiatedStatus, type PeerStatus, type TransitionStatus } from './peer-status.ts';
+import { agoAt, negotiatedStatus, type PeerStatus, type TransitionStatus } from './peer-status.ts';
 import { RouteSender } from './route-sender.ts';
 import { Session } from './session.ts';
 import type { Sockets } from './sockets.ts';
@@ -260,13 +260,7 @@ export class Peer {
     const session = this.#session;
     const { lastSent, lastReceived } = session.notifications;
     const rib = this.#paths.adjRibIn;
-    const ago = <T extends { readonly at: number }>({
-      at,
-      ...rest
-    }: T): Omit<T, 'at'> & { agoMs: number } => ({
-      ...rest,
-      agoMs: Math.round(now - at),
-    });
+    const ago = agoAt(now);
     let advertised = 0;
     for (const _route of this.#sender.advertised()) advertised += 1;
     return {

@@ -377,11 +377,8 @@ export class Session {
   }
 
   #refuse(socket: Socket, notification: NotificationContent | undefined, reason: string): void {
-    this.#options.handlers.event({
-      type: 'connection-refused',
-      address: this.#options.address,
-      reason,
-    });
+    const { handlers, address } = this.#options;
+    handlers.event({ type: 'connection-refused', address, reason });
     const ignore = (): void => undefined;
     if (notification === undefined) {
       socket.on('error', ignore);

@@ -340,18 +340,14 @@ export class KernelDataPlane implements DataPlane {
 
   /** Looks at what the kernel has and puts right what is not as wanted. */
   #readBack(): void {
-    if (this.#isWaiting()) {
-      return;
-    }
+    if (this.#isWaiting()) return;
     this.#lastReadBack = this.#host.clock.now();
     this.#resolver.invalidate();
     this.#reconciler.distrust();
     const { done } = this.#reconcile();
     // Before anything else: the pool may give the VIP to others.
     this.#reportLinks();
-    if (done.length > 0) {
-      this.#reportRepair(done.map(describeOperation));
-    }
+    if (done.length > 0) this.#reportRepair(done.map(describeOperation));
     const known = [...this.#reconciler.known.nexthops.values()].map(({ gateway }) => gateway);
     this.#ids.retain(new Set([...this.#vips.nextHops, ...known]));
     this.#applySysctls(true);

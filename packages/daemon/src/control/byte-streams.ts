@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ControlStream } from './control-route.ts';
+import { writeBounded } from './write-bounded.ts';
 
 /** Octets that may wait for one client; one that reads more slowly is cut off. */
 const MAX_STREAM_BUFFER = 1024 * 1024;
@@ -42,11 +43,7 @@ export class ByteStreams {
   }
 
   #write(response: ServerResponse, bytes: Uint8Array): void {
-    if (response.destroyed || response.writableEnded) return;
-    response.write(bytes);
-    if (response.writableLength <= MAX_STREAM_BUFFER) return;
-    response.destroy();
-    this.#onCut();
+    writeBounded(response, bytes, MAX_STREAM_BUFFER, this.#onCut);
   }
 
   /** Ends all of them. */

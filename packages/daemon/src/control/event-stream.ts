@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { EventLog, LoggedEvent } from './event-log.ts';
+import { writeBounded } from './write-bounded.ts';
 
 /** Octets that may wait for one client; one that reads more slowly is cut off and may resume by `Last-Event-ID`. */
 const MAX_STREAM_BUFFER: number = 256 * 1024;
@@ -72,11 +73,7 @@ export class EventStreams {
   }
 
   #write(response: ServerResponse, text: string): void {
-    if (response.destroyed || response.writableEnded) return;
-    response.write(text);
-    if (response.writableLength <= MAX_STREAM_BUFFER) return;
-    response.destroy();
-    this.#onCut();
+    writeBounded(response, text, MAX_STREAM_BUFFER, this.#onCut);
   }
 
   /** Ends all streams. */

@@ -1,6 +1,7 @@
 /** nftables through its own program, nft(8), in JSON (libnftables-json(5)). */
-import { spawn } from 'node:child_process';
 import { writeSync } from 'node:fs';
+import type { Readable } from 'node:stream';
+import { startProgram } from './child-program.ts';
 import { NftablesError } from './nftables-error.ts';
 import { close, createMemoryFile } from './syscalls.ts';
 
@@ -125,82 +126,84 @@ function isObject(value: unknown): value is NftObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-function runProgram(
+async function runProgram(
   program: string,
   argv: readonly string[],
   input: string | undefined,
   limit: number,
 ): Promise<string> {
-  if (input === undefined) return runWith(program, argv, 'ignore', limit);
-  // nft opens /dev/stdin by its path, which fails for the socket that Node makes of 'pipe': a file in memory can be
-  // opened, needs no writable file system, and has no limit as an argument has.
+  if (input === undefined) return runWith(program, argv, undefined, limit);
+  // nft opens /dev/stdin by its path, which fails for a socket: a file in memory can be opened, needs no writable file
+  // system, and has no limit as an argument has.
   const file = createMemoryFile('nft-commands');
   try {
     // Newer versions of nft read the descriptor itself: writing at a position leaves its offset at 0.
     writeSync(file, input, 0);
-    // The child has its own descriptor once it is spawned.
-    return runWith(program, argv, file, limit);
+    return await runWith(program, argv, file, limit);
   } finally {
     close(file);
   }
 }
 
-function runWith(
+async function runWith(
   program: string,
   argv: readonly string[],
-  stdin: number | 'ignore',
+  stdin: number | undefined,
   limit: number,
 ): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const path = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`;
-    const child = spawn(program, argv, {
-      stdio: [stdin, 'pipe', 'pipe'],
-      // The texts of errors are compared: they are not to be translated.
-      env: { ...process.env, PATH: path, LC_ALL: 'C' },
-    });
-    let failure: NftablesError | undefined;
-    const fail = (error: NftablesError): void => {
-      failure ??= error;
-      child.kill('SIGKILL');
-    };
-    const timer = setTimeout(() => {
-      fail(new NftablesError('timeout', `${program} did not end in ${limit} ms and was killed`));
-    }, limit);
-    const output = collect(child.stdout, outputLimit, () => {
-      fail(new NftablesError('unreadable', `${program} printed more than ${outputLimit} octets`));
-    });
-    // What passes the limit is left out: the first lines say what was wrong.
-    const errors = collect(child.stderr, errorTextLimit, () => {});
-    child.on('error', (cause) => {
-      clearTimeout(timer);
-      reject(failure ?? startFailure(program, cause));
-    });
-    child.on('close', (code, signal) => {
-      clearTimeout(timer);
-      if (failure !== undefined) reject(failure);
-      else if (code === 0) resolve(output());
-      else reject(new NftablesError('refused', errors().trim() || `${program} ended with ${signal ?? code}`));
-    });
+  const path = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`;
+  // The texts of errors are compared: they are not to be translated.
+  const environment = { ...process.env, PATH: path, LC_ALL: 'C' };
+  const child = await startProgram(program, argv, environment, stdin).catch((cause: unknown) => {
+    throw startFailure(program, cause);
   });
+  let failure: NftablesError | undefined;
+  const fail = (error: NftablesError): void => {
+    failure ??= error;
+    child.kill();
+  };
+  const timer = setTimeout(() => {
+    fail(new NftablesError('timeout', `${program} did not end in ${limit} ms and was killed`));
+  }, limit);
+  const output = collect(child.output, outputLimit, () => {
+    fail(new NftablesError('unreadable', `${program} printed more than ${outputLimit} octets`));
+  });
+  // What passes the limit is left out: the first lines say what was wrong.
+  const errors = collect(child.errors, errorTextLimit, () => {});
+  try {
+    const [{ code, signal }, text, problem] = await Promise.all([child.ended, output, errors]);
+    if (failure !== undefined) throw failure;
+    if (code !== 0) {
+      const how = code === undefined ? `signal ${signal}` : String(code);
+      throw new NftablesError('refused', problem.trim() || `${program} ended with ${how}`);
+    }
+    return text;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
-function startFailure(program: string, cause: NodeJS.ErrnoException): NftablesError {
-  return cause.code === 'ENOENT'
+function startFailure(program: string, cause: unknown): NftablesError {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
     ? new NftablesError('missing', `${program} is not installed: on Debian, apt-get install nftables`, {
         cause,
       })
-    : new NftablesError('failed', `${program} could not be started: ${cause.message}`, { cause });
+    : new NftablesError('failed', `${program} could not be started: ${text}`, { cause });
 }
 
-/** Keeps the first octets of a stream, and reads the rest so that the writer does not wait. */
-function collect(stream: NodeJS.ReadableStream | null, limit: number, onPassed: () => void): () => string {
+/** Keeps the first octets of a stream until its end, and reads the rest so that the writer does not wait. */
+async function collect(stream: Readable, limit: number, onPassed: () => void): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
-  stream?.on('data', (chunk: Buffer) => {
+  stream.on('data', (chunk: Buffer) => {
     const room = limit - length;
     length += chunk.length;
     if (room > 0) chunks.push(chunk.subarray(0, room));
     if (length > limit) onPassed();
   });
-  return () => Buffer.concat(chunks).toString('utf8');
+  // A program that is killed may leave a connection reset: what came before is all there is.
+  stream.on('error', () => {});
+  await new Promise<void>((resolve) => stream.once('close', resolve));
+  return Buffer.concat(chunks).toString('utf8');
 }

@@ -2,7 +2,8 @@
  * The system calls that Node does not offer. This is the only file that calls foreign functions: a native addon
  * with the same exports could take its place.
  *
- * All calls are synchronous and made on the calling thread, so that errno is read before anything else runs.
+ * All calls are synchronous and made on the calling thread, so that errno is read before anything else runs; but for those two
+ * that begin and await a program, which wait, and give their error themselves.
  */
 import { endianness } from 'node:os';
 import koffi from 'koffi';
@@ -16,6 +17,11 @@ if (endianness() !== 'LE') {
 const libc = koffi.load(null);
 
 type NativeFunction<A extends unknown[]> = (...args: A) => number;
+
+/** One that is called on a thread of libuv's pool. */
+interface PooledFunction<A extends unknown[]> {
+  async(...args: [...A, (error: unknown, result: number) => void]): void;
+}
 
 const native: {
   socket: NativeFunction<[number, number, number]>;
@@ -38,6 +44,16 @@ const native: {
   setpriority: NativeFunction<[number, number, number]>;
   madvise: NativeFunction<[bigint, bigint, number]>;
   adjtimex: NativeFunction<[Uint8Array]>;
+  spawn: PooledFunction<[Uint8Array, string, Uint8Array, Uint8Array, Uint8Array, Uint8Array]>;
+  waitid: PooledFunction<[number, number, null, number]>;
+  waitpid: NativeFunction<[number, Uint8Array, number]>;
+  actionsInit: NativeFunction<[Uint8Array]>;
+  actionsDup2: NativeFunction<[Uint8Array, number, number]>;
+  actionsDestroy: NativeFunction<[Uint8Array]>;
+  attributesInit: NativeFunction<[Uint8Array]>;
+  attributesFlags: NativeFunction<[Uint8Array, number]>;
+  attributesMask: NativeFunction<[Uint8Array, Uint8Array]>;
+  attributesDefault: NativeFunction<[Uint8Array, Uint8Array]>;
 } = {
   socket: libc.func('int socket(int domain, int type, int protocol)'),
   bind: libc.func('int bind(int fd, const void *address, uint32_t length)'),
@@ -63,6 +79,18 @@ const native: {
   setpriority: libc.func('int setpriority(int which, unsigned int who, int value)'),
   adjtimex: libc.func('int adjtimex(void *timex)'),
   madvise: libc.func('int madvise(uintptr_t address, size_t length, int advice)'),
+  spawn: libc.func(
+    'int posix_spawn(void *pid, const char *path, const void *actions, const void *attributes, const void *argv, const void *environment)',
+  ),
+  waitid: libc.func('int waitid(int what, uint32_t id, void *information, int options)'),
+  waitpid: libc.func('int waitpid(int pid, void *status, int options)'),
+  actionsInit: libc.func('int posix_spawn_file_actions_init(void *actions)'),
+  actionsDup2: libc.func('int posix_spawn_file_actions_adddup2(void *actions, int fd, int to)'),
+  actionsDestroy: libc.func('int posix_spawn_file_actions_destroy(void *actions)'),
+  attributesInit: libc.func('int posix_spawnattr_init(void *attributes)'),
+  attributesFlags: libc.func('int posix_spawnattr_setflags(void *attributes, short flags)'),
+  attributesMask: libc.func('int posix_spawnattr_setsigmask(void *attributes, const void *signals)'),
+  attributesDefault: libc.func('int posix_spawnattr_setsigdefault(void *attributes, const void *signals)'),
 };
 
 /** Only glibc has these: musl gives memory back by itself, and has one arena. */
@@ -259,4 +287,91 @@ export function isClockSynchronized(): boolean {
   const timeError = 5;
   // `struct timex` has 208 octets on 64 bit machines; its first field, `modes`, is 0: nothing is set.
   return checked('adjtimex', () => native.adjtimex(new Uint8Array(256))) !== timeError;
+}
+
+/** More than the structures of posix_spawn(3) have in glibc and musl. */
+const spawnStructureSize = 512;
+/** POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK. */
+const spawnFlags = 0x0c;
+/** What calls on other threads read and write: nobody but this keeps it from being collected meanwhile. */
+const inUse = new Set<object>();
+
+/** `sigset_t`, as long as any. */
+const noSignals = new Uint8Array(128);
+/** Signals 1 to 31: those above are for programs to use, or the C library's own. */
+const plainSignals = Uint8Array.from({ length: 128 }, (_, index) => [0xff, 0xff, 0xff, 0x7f][index] ?? 0);
+
+/**
+ * posix_spawn(3) on a thread of libuv's pool, with the signals that Node ignores as they are by default. Not fork(2), which child_process
+ * uses: that copies the page tables of the whole process while everything waits, 25 ms for one of 75 MB on a small machine, and has every
+ * page fault once more that is written afterwards.
+ * @param descriptors what the program has as 0, 1 and 2; they stay open here
+ * @returns its process id, which `awaitProgram` has to be called for
+ * @throws SystemCallError
+ */
+export async function spawnProgram(
+  path: string,
+  argv: readonly string[],
+  environment: readonly string[],
+  descriptors: readonly [number, number, number],
+): Promise<number> {
+  const memory = {
+    pid: new Uint8Array(4),
+    actions: new Uint8Array(spawnStructureSize),
+    attributes: new Uint8Array(spawnStructureSize),
+    argv: stringArray(argv),
+    environment: stringArray(environment),
+  };
+  const { pid, actions, attributes } = memory;
+  native.actionsInit(actions);
+  inUse.add(memory);
+  try {
+    for (const [to, fd] of descriptors.entries()) native.actionsDup2(actions, fd, to);
+    native.attributesInit(attributes);
+    native.attributesFlags(attributes, spawnFlags);
+    native.attributesMask(attributes, noSignals);
+    native.attributesDefault(attributes, plainSignals);
+    const number = await new Promise<number>((resolve, reject) => {
+      const done = (error: unknown, result: number): void =>
+        isNothing(error) ? resolve(result) : reject(error);
+      const { pointers: texts } = memory.argv;
+      native.spawn.async(pid, path, actions, attributes, texts, memory.environment.pointers, done);
+    });
+    if (number !== 0) throw new SystemCallError('posix_spawn', number);
+    return new DataView(pid.buffer).getInt32(0, true);
+  } finally {
+    inUse.delete(memory);
+    native.actionsDestroy(actions);
+  }
+}
+
+/**
+ * Waits for a program on a thread of libuv's pool, and takes what is left of it on this one: until this resolves its process id is no
+ * other's.
+ * @returns the status as in wait(2)
+ */
+export async function awaitProgram(pid: number): Promise<number> {
+  const byProcessId = 1;
+  const endedAndLeft = 0x0100_0004; // WEXITED | WNOWAIT
+  await new Promise<void>((resolve, reject) => {
+    const done = (error: unknown): void => (isNothing(error) ? resolve() : reject(error));
+    native.waitid.async(byProcessId, pid, null, endedAndLeft, done);
+  });
+  const status = new Uint8Array(4);
+  checked('waitpid', () => native.waitpid(pid, status, 0));
+  return new DataView(status.buffer).getInt32(0, true);
+}
+
+function isNothing(error: unknown): boolean {
+  return error === null || error === undefined;
+}
+
+/** `char *[]` with the closing null. */
+function stringArray(texts: readonly string[]): { readonly pointers: Uint8Array; readonly texts: Buffer[] } {
+  const bytes = texts.map((text) => Buffer.from(`${text}\0`));
+  const pointers = new BigUint64Array(bytes.length + 1);
+  bytes.forEach((text, index) => {
+    pointers[index] = koffi.address(text);
+  });
+  return { pointers: new Uint8Array(pointers.buffer), texts: bytes };
 }

@@ -41,9 +41,6 @@ beforeAll(() => {
 afterAll(() => run.remove());
 
 const name = z.string().min(1);
-const registration = z.strictObject({
-  ignorePreflightErrors: z.tuple([z.literal('DirAvailable--etc-kubernetes-manifests')]),
-});
 const localEndpoint = z.strictObject({ advertiseAddress: name.optional(), bindPort: z.literal(6443) });
 const endpoint = z.enum(['api.example.net:443', '[fd00:64::1]:443']);
 const token = z.literal('abcdef.0123456789abcdef');
@@ -57,7 +54,6 @@ const kubeadm = z.discriminatedUnion('kind', [
     bootstrapTokens: z.tuple([z.strictObject({ token, ttl: z.literal('24h0m0s') })]),
     certificateKey: key,
     localAPIEndpoint: localEndpoint,
-    nodeRegistration: registration,
   }),
   z.strictObject({
     apiVersion: z.literal('kubeadm.k8s.io/v1beta4'),
@@ -84,7 +80,6 @@ const kubeadm = z.discriminatedUnion('kind', [
       }),
     }),
     controlPlane: z.strictObject({ certificateKey: key, localAPIEndpoint: localEndpoint }).optional(),
-    nodeRegistration: registration.optional(),
     timeouts: z.strictObject({ discovery: name }),
   }),
 ]);

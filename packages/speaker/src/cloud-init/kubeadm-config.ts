@@ -14,13 +14,11 @@ export interface KubeadmSettings {
   readonly serviceSubnet: string | undefined;
 }
 
+/** Read by kubeadm from 1.31 on, none of which minds that the speaker's manifest is in the folder before it runs. */
 const API_VERSION = 'kubeadm.k8s.io/v1beta4';
 
 /** The API server serves on for so long after its `/readyz` turned red; kubeadm's default leaves it half a second. */
 const SHUTDOWN_DELAY = '15s';
-
-/** Our own manifest is in the folder before kubeadm runs; releases up to 1.28 insist on an empty one. */
-const nodeRegistration = { ignorePreflightErrors: ['DirAvailable--etc-kubernetes-manifests'] } as const;
 
 /** The configuration of `kubeadm init`. */
 export function initConfiguration(config: SpeakerConfig, settings: KubeadmSettings): string {
@@ -32,7 +30,6 @@ export function initConfiguration(config: SpeakerConfig, settings: KubeadmSettin
       bootstrapTokens: [{ token, ttl: '24h0m0s' }],
       certificateKey,
       localAPIEndpoint: localEndpoint(config),
-      nodeRegistration,
     },
     {
       apiVersion: API_VERSION,
@@ -66,7 +63,6 @@ export function joinConfiguration(
     discovery: { bootstrapToken: { token, apiServerEndpoint: endpointOf(config), ...trust } },
     controlPlane:
       kind === 'worker' ? undefined : without({ certificateKey, localAPIEndpoint: localEndpoint(config) }),
-    nodeRegistration: kind === 'worker' ? undefined : nodeRegistration,
     // A worker waits by this; a master has waited before.
     timeouts: { discovery: kind === 'worker' ? '1h0m0s' : '5m0s' },
   });

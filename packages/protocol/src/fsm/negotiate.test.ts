@@ -160,4 +160,22 @@ describe('graceful restart (RFC 4724 section 3)', () => {
     expect(negotiatedWith({}, { gracefulRestart }).gracefulRestart).toBeUndefined();
     expect(negotiatedWith({ gracefulRestart }, {}).gracefulRestart).toBeUndefined();
   });
+
+  it('is the last one of a peer that sends the capability more than once', () => {
+    const { capabilities } = remoteOpen({ gracefulRestart });
+    const last: Capability = {
+      name: 'graceful-restart',
+      restarting: false,
+      notification: false,
+      restartTime: 7,
+      families: [],
+    };
+    const remote = withCapabilities([...capabilities, last]);
+    expect(negotiate(ourOpen({ gracefulRestart }), remote, expected).gracefulRestart).toEqual({
+      restarting: false,
+      notification: false,
+      restartTime: 7,
+      families: [],
+    });
+  });
 });

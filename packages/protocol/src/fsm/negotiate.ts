@@ -167,7 +167,8 @@ function addPathMode(open: OpenMessage, { afi, safi }: Family): number {
 }
 
 function gracefulRestart(local: OpenMessage, remote: OpenMessage): PeerGracefulRestart | undefined {
-  const theirs = capabilityOf(remote, 'graceful-restart');
+  // RFC 4724 section 3: "the receiver of the advertisement MUST ignore all but the last instance".
+  const theirs = remote.capabilities.findLast((each) => each.name === 'graceful-restart');
   if (theirs === undefined || capabilityOf(local, 'graceful-restart') === undefined) return undefined;
   const { restarting, notification, restartTime } = theirs;
   const families = theirs.families.flatMap(({ afi, safi, forwardingPreserved }) => {

@@ -31,6 +31,8 @@ export type PeerEvent =
   | { readonly type: 'paths-kept'; readonly count: number; readonly seconds: number }
   /** Stale paths that were not announced again are gone. */
   | { readonly type: 'stale-paths-removed'; readonly count: number; readonly reason: string }
+  /** The peer began a route refresh of the family before its End-of-RIB, which counts for nothing (RFC 7313 section 4). */
+  | { readonly type: 'refresh-ignored'; readonly family: string }
   /** A peer of a range is down and no longer known. */
   | { readonly type: 'forgotten' };
 

@@ -48,6 +48,8 @@ export class PeerPaths {
   #restart: Negotiated['gracefulRestart'];
   #cancelStale: () => void = () => undefined;
   readonly #refresh = new RefreshTracker();
+  /** Families whose BoRRs are ignored until the End-of-RIB of a peer with graceful restart (RFC 7313 section 4). */
+  readonly #unfinished = new Set<Family>();
   #cancelRefresh: () => void = () => undefined;
 
   constructor(options: PeerPathsOptions) {
@@ -76,6 +78,10 @@ export class PeerPaths {
     const rib = this.#ribFor(negotiated);
     this.#restart = negotiated.gracefulRestart;
     this.#families = negotiated.context.families;
+    this.#unfinished.clear();
+    if (negotiated.remoteOpen.capabilities.some(({ name }) => name === 'graceful-restart')) {
+      for (const family of this.#families) this.#unfinished.add(family);
+    }
     if (!this.#hasStale) return;
     for (const family of staleFamilies(rib)) {
       const reason = this.#whyNotKept(family, negotiated);
@@ -93,6 +99,8 @@ export class PeerPaths {
     }
     const family = update.faults.length === 0 ? isEndOfRib(update) : undefined;
     if (family !== undefined) {
+      if (!this.#families.includes(family)) return;
+      this.#unfinished.delete(family);
       // RFC 4724 section 4.2: what is stale at the End-of-RIB marker was not announced again.
       this.#sweep(family, 'not announced again before the End-of-RIB');
       this.#options.endOfRib(family);
@@ -103,10 +111,14 @@ export class PeerPaths {
     this.#report(change);
   }
 
-  /** BoRR (RFC 7313 section 4.2). Without an EoRR within the stale time there was none. */
+  /** BoRR (RFC 7313 section 4). Without an EoRR within the stale time there was none. */
   beginRefresh(family: Family): void {
     const rib = this.#rib;
     if (rib === undefined || !this.#families.includes(family)) return;
+    if (this.#unfinished.has(family)) {
+      this.#options.event({ type: 'refresh-ignored', family: family.name });
+      return;
+    }
     this.#refresh.begin(family, rib.paths());
     this.#cancelRefresh();
     this.#cancelRefresh = this.#options.clock.after(this.#options.settings.staleTime * 1000, () =>
@@ -114,7 +126,7 @@ export class PeerPaths {
     );
   }
 
-  /** EoRR: what was not sent again since the BoRR is gone (RFC 7313 section 4.2). */
+  /** EoRR: what was not sent again since the BoRR is gone (RFC 7313 section 4). */
   endRefresh(family: Family): void {
     const nlri = this.#refresh.end(family);
     const rib = this.#rib;

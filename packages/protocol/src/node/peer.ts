@@ -337,15 +337,16 @@ export class Peer {
     });
   }
 
+  /** Without RFC 7313 the subtype is reserved, and "ignored by the receiver" (RFC 2918 section 3); with it an unknown one is nothing. */
   #refresh(family: Family | undefined, subtype: number): void {
     if (family === undefined) return;
-    // RFC 7313 section 3.2: "If any other value is received ... it MUST ignore the received ROUTE-REFRESH message."
-    if (subtype === RouteRefreshSubtype.Request) this.#sender.refresh(family);
-    if (this.#session.negotiated?.enhancedRouteRefresh !== true) return;
-    if (subtype === RouteRefreshSubtype.Beginning) this.#paths.beginRefresh(family);
-    if (subtype !== RouteRefreshSubtype.End) return;
-    this.#paths.endRefresh(family);
-    this.#callbacks.refreshed(family);
+    const isEnhanced = this.#session.negotiated?.enhancedRouteRefresh === true;
+    if (!isEnhanced || subtype === RouteRefreshSubtype.Request) this.#sender.refresh(family);
+    else if (subtype === RouteRefreshSubtype.Beginning) this.#paths.beginRefresh(family);
+    else if (subtype === RouteRefreshSubtype.End) {
+      this.#paths.endRefresh(family);
+      this.#callbacks.refreshed(family);
+    }
   }
 
   #established(negotiated: Negotiated): void {

@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { formatPrefix, type ImportPolicy, ipv4Unicast, ipv6Unicast } from '../index.ts';
+import {
+  asn,
+  encodeMessage,
+  formatPrefix,
+  type ImportPolicy,
+  ipv4Unicast,
+  ipv6Unicast,
+  openContext,
+} from '../index.ts';
 import type { Side } from './kit/peer-pair.ts';
 import { PeerPair, type PeerPairOptions } from './kit/peer-pair.ts';
 import { manyRoutes, prefixesOf, routes } from './kit/routes.ts';
@@ -65,6 +73,18 @@ describe('a route refresh', () => {
     expect(all.right.peer.paths()).toHaveLength(3);
   });
 
+  it('is what any ROUTE-REFRESH is without the capability: the third octet is reserved then (RFC 2918 section 3)', async () => {
+    const { pair, left, right } = await announced({ left: { enhancedRouteRefresh: false } });
+    const before = updates(right);
+    const mark = { type: 'ROUTE-REFRESH', afi: 1, safi: 1, subtype: 1 } as const;
+    const { from, dialler, accepted } =
+      pair.network.connections.find((each) => !each.dialler.destroyed) ?? {};
+    const own = from === '10.0.0.2' ? dialler : accepted;
+    own?.write(encodeMessage(mark, openContext(asn(65002))));
+    await pair.clock.advance(1);
+    expect([refreshes(left), updates(right) - before]).toEqual([1, 1]);
+  });
+
   it('of another family, or of another kind, changes nothing', async () => {
     const { pair, left, right } = await announced();
     const before = updates(right);
@@ -73,7 +93,7 @@ describe('a route refresh', () => {
     expect([refreshes(left), updates(right) - before]).toEqual([0, 0]);
   });
 
-  it('follows the first End-of-RIB, also when it is asked for before (RFC 7313 section 4.1)', async () => {
+  it('follows the first End-of-RIB, also when it is asked for before (RFC 7313 section 4)', async () => {
     const restarting = { restartTime: 60, families: [ipv4Unicast], restarting: true };
     const pair = new PeerPair({ left: { gracefulRestart: restarting } });
     const [left, right] = await pair.up();

@@ -171,10 +171,10 @@ export class RouteSender {
     return this.#beginRefresh(context);
   }
 
-  /** All routes of a family, between BoRR and EoRR where the peer understands them (RFC 7313 section 4.1). */
+  /** All routes of a family, between BoRR and EoRR where the peer understands them (RFC 7313 section 4). */
   #beginRefresh(context: CodecContext): boolean {
     for (const family of this.#refreshDue) {
-      // RFC 7313 section 4.1: what comes before the first End-of-RIB is no refresh.
+      // RFC 7313 section 4: what comes before the first End-of-RIB is no refresh.
       if (this.#endOfRibDue.has(family)) continue;
       this.#refreshDue.delete(family);
       const beginning = refreshMark(family, RouteRefreshSubtype.Beginning, context);

@@ -5,7 +5,7 @@ import type { Path } from './path.ts';
 import { type RouteId, routeKey, routesOf } from './update-routes.ts';
 
 /**
- * What a peer has not sent again between the beginning and the end of a route refresh (RFC 7313 section 4.2). Such a route
+ * What a peer has not sent again between the beginning and the end of a route refresh (RFC 7313 section 4). Such a route
  * is in use until the end; unlike one that is stale after a restart, it is as good as the others.
  */
 export class RefreshTracker {

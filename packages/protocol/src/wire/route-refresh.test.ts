@@ -29,9 +29,21 @@ describe('ROUTE-REFRESH (RFC 2918, RFC 7313)', () => {
     },
   );
 
+  it('leaves a subtype of the future alone, however long it is (RFC 7313 section 5)', () => {
+    expect(decodeMessage(message([0, 1, 3, 1, 9, 9, 9]), enhanced)).toEqual({
+      type: 'ROUTE-REFRESH',
+      afi: 1,
+      safi: 1,
+      subtype: 3,
+    });
+  });
+
   it('answers a wrong length with 1/2 and the length, before RFC 7313', () => {
     expect(() => decodeMessage(message([0, 1, 0]), plain)).toThrow(
       expect.objectContaining({ code: 1, subcode: 2, data: Uint8Array.of(0, 22) }),
+    );
+    expect(() => decodeMessage(message([0, 1, 3, 1, 9]), plain)).toThrow(
+      expect.objectContaining({ code: 1, subcode: 2, data: Uint8Array.of(0, 24) }),
     );
   });
 });

@@ -16,19 +16,24 @@ export const RouteRefreshSubtype = { Request: 0, Beginning: 1, End: 2 } as const
  *
  *     | AFI (2) | subtype (1) | SAFI (1) |
  *
- * We never offer outbound route filtering (RFC 5291), so a longer message is as wrong as a shorter one.
+ * We never offer outbound route filtering (RFC 5291), so a longer message is as wrong as a shorter one. Of a subtype that
+ * is not known nothing is known, its length neither.
  */
 export function decodeRouteRefresh(reader: Reader, context: CodecContext): RouteRefreshMessage {
-  if (reader.remaining !== BODY_LENGTH) throw wrongLength(reader, context);
+  const { remaining } = reader;
+  if (remaining < BODY_LENGTH) throw wrongLength(reader, remaining, context);
   const afi = reader.u16();
   const subtype = reader.u8();
   const safi = reader.u8();
+  // RFC 7313 section 5: another subtype than 0, 1 and 2 is ignored, whatever follows. Before it the octet was reserved.
+  const isKnown = context.enhancedRouteRefresh !== true || subtype <= RouteRefreshSubtype.End;
+  if (isKnown && reader.remaining > 0) throw wrongLength(reader, remaining, context);
   return { type: 'ROUTE-REFRESH', afi, safi, subtype };
 }
 
 /** RFC 7313 section 5 answers with its own code, and the whole message, where its capability was received. */
-function wrongLength(reader: Reader, context: CodecContext): NotificationError {
-  const length = HEADER_LENGTH + reader.remaining;
+function wrongLength(reader: Reader, bodyLength: number, context: CodecContext): NotificationError {
+  const length = HEADER_LENGTH + bodyLength;
   const reason = `ROUTE-REFRESH of ${length} octets: expected ${HEADER_LENGTH + BODY_LENGTH}`;
   if (context.enhancedRouteRefresh === true) {
     return new NotificationError(

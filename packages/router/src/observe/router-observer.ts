@@ -351,6 +351,8 @@ function describe(event: PeerEvent): string {
       return `${event.count} paths kept as stale for ${event.seconds} s`;
     case 'stale-paths-removed':
       return `${event.count} stale paths removed: ${event.reason}`;
+    case 'refresh-ignored':
+      return `route refresh of ${event.family} ignored: it began before the End-of-RIB`;
     case 'forgotten':
       return 'no session and no path left';
   }

@@ -145,7 +145,24 @@ function attributesFor(context: CodecContext): fc.Arbitrary<PathAttributes> {
     extendedCommunities: listOf(octets(8).map((bytes) => ({ bytes }))),
     largeCommunities: listOf(plain({ globalAdministrator: u32, localData1: u32, localData2: u32 })),
     unknown: unknownAttributes.map((list) => list.toSorted((a, b) => a.code - b.code)),
-  }).map(pathAttributes);
+    partial: fc.subarray([7, 8, 16, 32]),
+  }).map(({ partial, ...fields }) => pathAttributes({ ...fields, partial: presentOf(partial, fields) }));
+}
+
+/** The codes of attributes that are there: the Partial bit is that of an attribute, without one there is none. */
+export function presentOf(
+  codes: readonly number[],
+  fields: Omit<PathAttributes, 'partial' | 'linkLocalNextHop'>,
+): readonly number[] | undefined {
+  const { aggregator, communities, extendedCommunities, largeCommunities } = fields;
+  const present: Readonly<Record<number, unknown>> = {
+    7: aggregator,
+    8: communities,
+    16: extendedCommunities,
+    32: largeCommunities,
+  };
+  const kept = codes.filter((code) => present[code] !== undefined);
+  return kept.length === 0 ? undefined : kept;
 }
 
 const noRoutes = {

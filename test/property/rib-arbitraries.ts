@@ -11,6 +11,7 @@ import {
   SegmentType,
 } from '@bgp-lb/protocol';
 import fc from 'fast-check';
+import { presentOf } from '../kit/arbitraries.ts';
 
 /** Domains are small on purpose: what matters happens when two values meet. */
 const asNumber = fc.constantFrom(65001, 65002, 65003, 4200000000).map(asn);
@@ -63,7 +64,8 @@ export function attributesOf(family: Family): fc.Arbitrary<PathAttributes> {
       [{ code: 99, flags: 0xe0, value: Uint8Array.of(1, 2) }],
       [{ code: 99, flags: 0xe0, value: Uint8Array.of(1, 2, 3) }],
     ),
-  }).map(pathAttributes);
+    partial: fc.subarray([7, 8, 16, 32]),
+  }).map(({ partial, ...fields }) => pathAttributes({ ...fields, partial: presentOf(partial, fields) }));
 }
 
 const ipv4Prefixes = ['0.0.0.0/0', '10.0.0.0/8', '10.1.0.0/16', '10.1.2.0/24', '10.1.2.3/32'].map(

@@ -35,6 +35,7 @@ export function attributeKey(a: PathAttributes): string {
   extended(units, a.extendedCommunities);
   large(units, a.largeCommunities);
   unknown(units, a.unknown);
+  numbers(units, a.partial);
   return text(units);
 }
 

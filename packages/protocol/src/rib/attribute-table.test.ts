@@ -60,6 +60,7 @@ describe('AttributeTable', () => {
     ['CLUSTER_LIST', { clusterList: [routerId(1)] }],
     ['an extended community', { extendedCommunities: [{ bytes: Uint8Array.of(0, 2, 0, 0, 0, 0, 0, 1) }] }],
     ['a large community', { largeCommunities: [large(1)] }],
+    ['the Partial bit', { partial: [8] }],
     ['an unknown attribute', { unknown: [{ code: 99, flags: 0xc0, value: Uint8Array.of(1) }] }],
   ])('keeps sets apart that differ in %s', (_, difference) => {
     const table = new AttributeTable();

@@ -103,6 +103,7 @@ function normalise(a: PathAttributes): PathAttributes {
     extendedCommunities: sortedSet(a.extendedCommunities, compareExtended),
     largeCommunities: sortedSet(a.largeCommunities, compareLarge),
     unknown: a.unknown.length < 2 ? a.unknown : a.unknown.toSorted((x, y) => x.code - y.code),
+    partial: sortedSet(a.partial, (x, y) => x - y),
   };
 }
 

@@ -83,6 +83,11 @@ export interface PathAttributes {
   readonly extendedCommunities: readonly ExtendedCommunity[] | undefined;
   readonly largeCommunities: readonly LargeCommunity[] | undefined;
   readonly unknown: readonly RawAttribute[];
+  /**
+   * Type codes of those above that are optional and transitive and came with the Partial bit, which nobody may take away again
+   * (RFC 4271 section 5). One that is not there says nothing.
+   */
+  readonly partial: readonly number[] | undefined;
 }
 
 const none: PathAttributes = {
@@ -100,6 +105,7 @@ const none: PathAttributes = {
   extendedCommunities: undefined,
   largeCommunities: undefined,
   unknown: Object.freeze([]),
+  partial: undefined,
 };
 
 /** Attributes with the given fields set and all others absent. */

@@ -87,7 +87,7 @@ function encodesReachable(attributes: DecodedAttributes, announced: readonly Nlr
 }
 
 /** RFC 4760 section 3: NEXT_HOP belongs to the NLRI field; without one it is ignored beside MP_REACH_NLRI. */
-function pathAttributesOf({ values, unknown }: DecodedAttributes, hasNlri: boolean): PathAttributes {
+function pathAttributesOf({ values, unknown, partial }: DecodedAttributes, hasNlri: boolean): PathAttributes {
   const mpNextHop = hasNlri ? undefined : values.mpReach?.nextHop;
   return {
     origin: values.origin,
@@ -104,6 +104,7 @@ function pathAttributesOf({ values, unknown }: DecodedAttributes, hasNlri: boole
     extendedCommunities: values.extendedCommunities,
     largeCommunities: values.largeCommunities,
     unknown,
+    partial,
   };
 }
 
@@ -138,7 +139,7 @@ function writeAttributes(writer: Writer, message: UpdateMessage, context: CodecC
     as4Path,
     as4Aggregator,
   };
-  encodeAttributes(writer, values, values.unknown, context);
+  encodeAttributes(writer, values, values, context);
 }
 
 function checkSendable(message: UpdateMessage, context: CodecContext): void {

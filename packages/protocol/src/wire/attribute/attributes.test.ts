@@ -68,6 +68,10 @@ const message = {
   attributes: every,
 } as const;
 
+function fail(): never {
+  throw new Error('no UPDATE with attributes came out');
+}
+
 /** The Path Attributes field of an UPDATE without withdrawn routes. */
 function field(bytes: Uint8Array): string {
   const length = ((bytes[21] ?? 0) << 8) | (bytes[22] ?? 0);
@@ -108,6 +112,32 @@ describe('path attributes', () => {
       );
     expect(communities(63)).toContain('c008fcfde80001');
     expect(communities(64)).toContain('d0080100fde80001');
+  });
+});
+
+describe('the Partial bit (RFC 4271 section 5)', () => {
+  /** The message with that bit set in every attribute that is known. */
+  const marked = (): Uint8Array => {
+    const bytes = encodeMessage({ ...message, attributes: { ...every, unknown: [] } }, internal);
+    const length = ((bytes[21] ?? 0) << 8) | (bytes[22] ?? 0);
+    for (let at = 23; at < 23 + length; at += 3 + (bytes[at + 2] ?? 0)) bytes[at] = (bytes[at] ?? 0) | 0x20;
+    return bytes;
+  };
+
+  it('of what is optional and transitive is never set back to 0', () => {
+    const read = decodeMessage({ type: 2, bytes: marked() }, internal);
+    expect(read).toMatchObject({ faults: [], attributes: { partial: [7, 8, 16, 32] } });
+    if (read.type !== 'UPDATE') fail();
+    const again = field(encodeMessage(read, internal));
+    for (const head of ['e00708', 'e0080c', 'e01010', 'e0200c']) expect(again).toContain(head);
+  });
+
+  it('of all others is 0, whatever they came with and whatever is asked for', () => {
+    const read = decodeMessage({ type: 2, bytes: marked() }, internal);
+    if (read.type !== 'UPDATE' || read.attributes === undefined) fail();
+    const partial = [1, 2, 3, 4, 5, 6, 9, 10];
+    const again = field(encodeMessage({ ...read, attributes: { ...read.attributes, partial } }, internal));
+    expect(again).toBe(field(encodeMessage({ ...message, attributes: { ...every, unknown: [] } }, internal)));
   });
 });
 

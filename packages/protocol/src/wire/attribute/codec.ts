@@ -17,7 +17,7 @@ export const OPTIONAL_TRANSITIVE: number = AttributeFlag.Optional | AttributeFla
 export const OPTIONAL_NON_TRANSITIVE: number = AttributeFlag.Optional;
 
 /** Everything that attributes of one UPDATE can say, by the name of its field. */
-export interface AttributeValues extends Omit<PathAttributes, 'unknown' | 'linkLocalNextHop'> {
+export interface AttributeValues extends Omit<PathAttributes, 'unknown' | 'partial' | 'linkLocalNextHop'> {
   readonly mpReach: MpReach | undefined;
   readonly mpUnreach: MpUnreach | undefined;
   readonly as4Path: readonly AsPathSegment[] | undefined;

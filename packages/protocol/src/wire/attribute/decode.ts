@@ -4,7 +4,9 @@ import { NlriError } from '../nlri.ts';
 import { UpdateSubcode } from '../notification-codes.ts';
 import type { RawAttribute } from '../path-attributes.ts';
 import type { Reader } from '../reader.ts';
-import { AttributeFlag } from './codec.ts';
+import { as4Aggregator } from './as4-aggregator.ts';
+import { as4Path } from './as4-path.ts';
+import { AttributeFlag, OPTIONAL_TRANSITIVE } from './codec.ts';
 import type { Faults } from './faults.ts';
 import { updateError } from './faults.ts';
 import { mpReach } from './mp-reach.ts';
@@ -20,6 +22,8 @@ const noUnknown: readonly RawAttribute[] = Object.freeze([]);
 export interface DecodedAttributes {
   readonly values: AttributeDraft;
   readonly unknown: readonly RawAttribute[];
+  /** As in `PathAttributes`. */
+  readonly partial: readonly number[] | undefined;
   /** True when an attribute with this code was there, malformed or not. */
   seen(code: number): boolean;
   /** There is an attribute other than MP_UNREACH_NLRI, or octets that are none. */
@@ -58,6 +62,7 @@ class AttributeDecoder implements DecodedAttributes {
     as4Aggregator: undefined,
     largeCommunities: undefined,
   };
+  partial: number[] | undefined;
   #unknown: RawAttribute[] | undefined;
   hasOthers = false;
   /** Bit n: code n was seen. */
@@ -89,6 +94,11 @@ class AttributeDecoder implements DecodedAttributes {
     }
     this.#seenHigh ??= [];
     this.#seenHigh.push(code);
+  }
+
+  #markPartial(code: number): void {
+    this.partial ??= [];
+    this.partial.push(code);
   }
 
   /** Reads one attribute. Broken framing uses up the rest of the field. */
@@ -189,6 +199,7 @@ class AttributeDecoder implements DecodedAttributes {
     }
     try {
       entry.decodeInto(value, this.#context, this.#faults, this.values);
+      if ((flags & AttributeFlag.Partial) !== 0 && isPassedOn(entry)) this.#markPartial(entry.code);
     } catch (error) {
       this.#faults.report(
         entry.code,
@@ -199,6 +210,11 @@ class AttributeDecoder implements DecodedAttributes {
       );
     }
   }
+}
+
+/** The AS4 attributes are not: they are made anew for a peer that needs them. */
+function isPassedOn({ code, flags }: AttributeEntry): boolean {
+  return flags === OPTIONAL_TRANSITIVE && code !== as4Path.code && code !== as4Aggregator.code;
 }
 
 /** The subcode that goes with an error of a codec; anything but the three errors that codecs throw is a bug, and thrown on. */

@@ -1,9 +1,9 @@
 import { EncodeError } from '../errors.ts';
 import type { CodecContext } from '../message.ts';
-import type { RawAttribute } from '../path-attributes.ts';
+import type { PathAttributes, RawAttribute } from '../path-attributes.ts';
 import type { Writer } from '../writer.ts';
 import type { AttributeValues } from './codec.ts';
-import { AttributeFlag } from './codec.ts';
+import { AttributeFlag, OPTIONAL_TRANSITIVE } from './codec.ts';
 import { mpReach } from './mp-reach.ts';
 import { mpUnreach } from './mp-unreach.ts';
 import type { AttributeEntry } from './registry.ts';
@@ -18,15 +18,15 @@ function carriesNlri(entry: AttributeEntry): boolean {
 
 /**
  * Writes the Path Attributes field: MP_REACH_NLRI or MP_UNREACH_NLRI first (RFC 7606 section 5.1), then by ascending type code
- * (RFC 4271 section 5). What is for internal peers only is left out towards others.
+ * (RFC 4271 section 5). A Partial bit that an attribute came with stays. What is for internal peers only is left out towards others.
  */
 export function encodeAttributes(
   writer: Writer,
   values: AttributeValues,
-  unknown: readonly RawAttribute[],
+  { unknown, partial }: Pick<PathAttributes, 'unknown' | 'partial'>,
   context: CodecContext,
 ): void {
-  for (const entry of first) writeKnown(writer, entry, values, context);
+  for (const entry of first) writeKnown(writer, entry, values, partial, context);
   const raw = unknown.length < 2 ? unknown : [...unknown].sort((a, b) => a.code - b.code);
   let next = 0;
   for (const entry of others) {
@@ -38,7 +38,7 @@ export function encodeAttributes(
       writeUnknown(writer, attribute);
       next++;
     }
-    writeKnown(writer, entry, values, context);
+    writeKnown(writer, entry, values, partial, context);
   }
   for (const attribute of raw.slice(next)) writeUnknown(writer, attribute);
 }
@@ -47,11 +47,14 @@ function writeKnown(
   writer: Writer,
   entry: AttributeEntry,
   values: AttributeValues,
+  partial: readonly number[] | undefined,
   context: CodecContext,
 ): void {
   if (!entry.has(values)) return;
   if (entry.isInternalOnly === true && !context.isInternal) return;
-  const length = beginAttribute(writer, entry.flags, entry.code);
+  const isPartial = entry.flags === OPTIONAL_TRANSITIVE && partial?.includes(entry.code) === true;
+  const flags = isPartial ? entry.flags | AttributeFlag.Partial : entry.flags;
+  const length = beginAttribute(writer, flags, entry.code);
   entry.encodeFrom(writer, values, context);
   endAttribute(writer, length);
 }

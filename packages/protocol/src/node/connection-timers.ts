@@ -3,6 +3,8 @@ import type { Clock } from './clock.ts';
 import { SessionTimers } from './session-timers.ts';
 
 const jittered: readonly ConnectionTimer[] = ['ConnectRetry', 'Keepalive', 'DelayOpen'];
+/** RFC 4271 section 4.4: "KEEPALIVE messages MUST NOT be sent more frequently than one per second." */
+const least: Partial<Readonly<Record<ConnectionTimer, number>>> = { Keepalive: 1 };
 const silence: readonly ConnectionTimer[] = ['Hold'];
 
 const expiry = {
@@ -19,5 +21,5 @@ export function connectionTimers(
   event: (event: FsmEvent) => void,
 ): SessionTimers<ConnectionTimer> {
   const expired = (timer: ConnectionTimer): void => event({ type: expiry[timer] });
-  return new SessionTimers({ clock, random, jittered, silence, expired });
+  return new SessionTimers({ clock, random, jittered, least, silence, expired });
 }

@@ -14,6 +14,8 @@ export interface SessionTimersOptions<Name extends string> {
   readonly random: () => number;
   /** Timers that run for 0.75 to 1.0 of their time (RFC 4271 section 10). */
   readonly jittered: readonly Name[];
+  /** In seconds: what jitter leaves of a timer at least. */
+  readonly least?: Partial<Readonly<Record<Name, number>>>;
   /** Timers that stand for silence of the peer: input that waits in the socket is read before they count as expired. */
   readonly silence: readonly Name[];
   readonly expired: (name: Name) => void;
@@ -33,9 +35,9 @@ export class SessionTimers<Name extends string> {
 
   /** Starts or restarts a timer. */
   start(name: Name, seconds: number): void {
-    const { clock, random, jittered } = this.#options;
+    const { clock, random, jittered, least } = this.#options;
     const factor = jittered.includes(name) ? 0.75 + random() * 0.25 : 1;
-    const deadline = clock.now() + seconds * 1000 * factor;
+    const deadline = clock.now() + 1000 * Math.max(seconds * factor, Math.min(seconds, least?.[name] ?? 0));
     const entry = this.#entries.get(name);
     if (entry === undefined) {
       const fresh: Entry = { deadline, armedFor: undefined, cancel: () => undefined };

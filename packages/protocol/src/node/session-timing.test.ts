@@ -69,6 +69,15 @@ describe('the hold timer', () => {
 });
 
 describe('KEEPALIVEs', () => {
+  it('are never more than one in a second, with the shortest hold time and the most jitter (RFC 4271 section 4.4)', async () => {
+    const pair = new PeerPair({ left: { holdTime: 3 }, random: () => 0 });
+    const [left, right] = await pair.up();
+    const before = left.peer.status().messages.sent.KEEPALIVE;
+    await pair.clock.advance(60_000);
+    expect(left.peer.status().messages.sent.KEEPALIVE - before).toBe(60);
+    expect([left.heard.down, right.heard.down]).toEqual([[], []]);
+  });
+
   it.each([
     [0, 22.5],
     [0.999, 30],

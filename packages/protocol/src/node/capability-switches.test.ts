@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { type Asn, asn, ipv4Unicast, ipv6Unicast, type PathAttributes, parsePrefix } from '../index.ts';
+import {
+  type Asn,
+  asn,
+  ipv4Unicast,
+  ipv6Unicast,
+  type PathAttributes,
+  parseIpAddress,
+  parsePrefix,
+} from '../index.ts';
 import { PeerPair, type PeerPairOptions, type Side } from './kit/peer-pair.ts';
 import { prefixesOf, routes } from './kit/routes.ts';
 import type { PeerSettings } from './peer-settings.ts';
@@ -92,18 +100,19 @@ describe('a speaker whose AS takes four octets, against a peer that knows two (R
     ['to which we have the switch off', { left: { fourOctetAs: false }, right: { remoteAsn: [asn(23456)] } }],
   ] as const)('brings paths unharmed to a peer %s, and back', async (_, options) => {
     const { pair, left, right } = await pairUp(options);
-    const route = (asns: readonly Asn[]): Parameters<typeof left.peer.setRoutes>[1] => {
+    const route = (address: string, asns: readonly Asn[]): Parameters<typeof left.peer.setRoutes>[1] => {
       const [template] = routes('10.9.0.0/24');
       if (template === undefined) throw new Error('no route');
       const attributes = {
         ...template.attributes,
+        nextHop: parseIpAddress(address),
         asPath: [{ type: 2 as const, asns }],
-        aggregator: { asn: asn(70_000), address: template.attributes.nextHop ?? fail() },
+        aggregator: { asn: asn(70_000), address: parseIpAddress(address) },
       };
       return [{ prefix: parsePrefix('10.9.0.0/24'), attributes }];
     };
-    left.peer.setRoutes(ipv4Unicast, route([ours, asn(70_000), asn(100)]));
-    right.peer.setRoutes(ipv4Unicast, route([asn(65002), asn(80_000)]));
+    left.peer.setRoutes(ipv4Unicast, route('10.0.0.1', [ours, asn(70_000), asn(100)]));
+    right.peer.setRoutes(ipv4Unicast, route('10.0.0.2', [asn(65002), asn(80_000)]));
     await pair.clock.advance(1);
     expect(pathOf(right)).toMatchObject({
       asPath: [{ type: 2, asns: [ours, 70_000, 100] }],
@@ -116,7 +125,3 @@ describe('a speaker whose AS takes four octets, against a peer that knows two (R
     ).toEqual([]);
   });
 });
-
-function fail(): never {
-  throw new Error('the route has no next hop');
-}

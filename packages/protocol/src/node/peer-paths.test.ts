@@ -36,7 +36,7 @@ function announced(negotiated: Negotiated, ...prefixes: readonly string[]) {
     endOfRib: (family) => endsOfRib.push(family),
     event: (event) => events.push(event),
   });
-  paths.established(negotiated);
+  paths.established(negotiated, '10.0.0.9:179');
   const announce = (...texts: readonly string[]): void => {
     for (const { prefix, attributes } of routes(...texts)) {
       const asPath = [{ type: 2, asns: [negotiated.context.peerAsn] }] as const;
@@ -74,7 +74,7 @@ describe('a BoRR of a peer with graceful restart (RFC 7313 section 4)', () => {
     const { paths, held } = announced(negotiatedRestart, '10.9.0.0/24');
     paths.update(ends(ipv4Unicast));
     paths.down({ kind: 'tcp-closed' }).report();
-    paths.established(negotiatedRestart);
+    paths.established(negotiatedRestart, undefined);
     paths.beginRefresh(ipv4Unicast);
     paths.endRefresh(ipv4Unicast);
     expect(held()).toEqual(['10.9.0.0/24 stale']);
@@ -107,6 +107,24 @@ describe('a BoRR whose EoRR is lost', () => {
     expect(held()).toEqual(['10.9.1.0/24']);
   });
 });
+
+it.each([
+  ['10.0.0.1:179', []],
+  ['[::ffff:10.0.0.1]:40000', []],
+  ['[2001:db8::1]:179', ['10.9.0.0/24']],
+  [undefined, ['10.9.0.0/24']],
+])(
+  'a path whose next hop 10.0.0.1 is our end of the session, %s, is not used (RFC 4271 section 5.1.3)',
+  (own, taken) => {
+    const { paths, announce, held } = announced(negotiatedWith());
+    paths.established(negotiatedWith(), own);
+    announce('10.9.0.0/24');
+    expect(held()).toEqual(taken);
+    expect(paths.adjRibIn?.rejected.last.map(({ reason }) => reason)).toEqual(
+      taken.length > 0 ? [] : ['own address 10.0.0.1 as next hop'],
+    );
+  },
+);
 
 it('an End-of-RIB of a family that was not negotiated says nothing', () => {
   const onlyIpv6 = negotiatedWith({ families: [ipv6Unicast] }, { families: [ipv6Unicast] });

@@ -11,12 +11,14 @@ import {
   type Negotiated,
   type Path,
   type PathSource,
+  parseIpAddress,
   RefreshTracker,
   type RouteChange,
   type RouterId,
   type SessionEnd,
 } from '../index.ts';
 import type { Clock } from './clock.ts';
+import { canonicalAddress } from './neighbours.ts';
 import type { PeerEvent } from './peer-event.ts';
 import type { ResolvedSettings } from './peer-settings.ts';
 
@@ -74,8 +76,10 @@ export class PeerPaths {
     return this.#rib === undefined ? [] : [...this.#rib.paths()];
   }
 
-  established(negotiated: Negotiated): void {
+  /** @param localEndpoint our address and port, as `Connection` has them */
+  established(negotiated: Negotiated, localEndpoint: string | undefined): void {
     const rib = this.#ribFor(negotiated);
+    rib.localAddress = localEndpoint === undefined ? undefined : hostOf(localEndpoint);
     this.#restart = negotiated.gracefulRestart;
     this.#families = negotiated.context.families;
     this.#unfinished.clear();
@@ -276,6 +280,13 @@ export class PeerPaths {
     const total = announced.length + withdrawn.length + rejected.length + (refreshed?.length ?? 0);
     if (total > 0) this.#options.changed(change);
   }
+}
+
+/** `10.0.0.1` of `10.0.0.1:179`, `2001:db8::1` of `[2001:db8::1]:179`. */
+function hostOf(endpoint: string): IpAddress {
+  return parseIpAddress(
+    canonicalAddress(endpoint.slice(0, endpoint.lastIndexOf(':')).replace(/^\[|\]$/g, '')),
+  );
 }
 
 function staleFamilies(rib: AdjRibIn): ReadonlySet<Family> {

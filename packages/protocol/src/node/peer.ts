@@ -353,7 +353,7 @@ export class Peer {
     const { asn, routerId, clock } = this.#context;
     this.#establishedAt = clock.now();
     this.#establishedCount += 1;
-    this.#paths.established(negotiated);
+    this.#paths.established(negotiated, this.#session.connection?.localAddress);
     const { gracefulRestart } = this.#settings;
     if (gracefulRestart?.restarting === true && this.#establishedCount === 1) {
       // RFC 4724 section 4.1: the R bit belongs to the first session after the restart, and the wait has a bound.

@@ -130,6 +130,14 @@ describe('AdjRibIn and paths that must not be used', () => {
     expect(reasonOf({ ...internal, clusterId: own }, clusters)).toBe('own cluster 10.0.0.10 in CLUSTER_LIST');
     expect(reasonOf({ ...internal, clusterId: parseRouterId('9.9.9.9') }, clusters)).toBeUndefined();
   });
+
+  it('rejects its own address as next hop (RFC 4271 section 5.1.3)', () => {
+    const rib = ribIn({});
+    rib.localAddress = parseIpAddress('10.0.0.10');
+    const change = rib.apply(announce([vip], { nextHop: parseIpAddress('10.0.0.10') }), 0);
+    expect(change.rejected).toMatchObject([{ reason: 'own address 10.0.0.10 as next hop' }]);
+    expect(rib.apply(announce([vip], { nextHop: parseIpAddress('10.0.0.11') }), 0).announced).toHaveLength(1);
+  });
 });
 
 describe('AdjRibIn with a limit', () => {

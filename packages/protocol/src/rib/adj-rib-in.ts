@@ -1,5 +1,6 @@
 import type { Asn } from '../types/asn.ts';
 import type { Family } from '../types/family.ts';
+import type { IpAddress } from '../types/ip-address.ts';
 import { equalIpAddress } from '../types/ip-address.ts';
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
 import type { RouterId } from '../types/router-id.ts';
@@ -69,6 +70,8 @@ class ChangeBuilder {
 export class AdjRibIn {
   /** The peer, as paths learned from now on show it. Set anew when a session with another BGP Identifier follows. */
   source: PathSource;
+  /** Our address in the session: a path that has it as next hop is rejected (RFC 4271 section 5.1.3). Set anew with each session. */
+  localAddress: IpAddress | undefined;
   readonly #options: AdjRibInOptions;
   readonly #table: AttributeTable;
   readonly #stores = new Map<Family, PathStore>();
@@ -130,7 +133,7 @@ export class AdjRibIn {
       if (again?.has(routeKey(prefix, pathId)) !== true) this.#withdraw(prefix, pathId, change);
     }
     for (const { attributes, routes } of announced) {
-      const loop = loopReason(attributes, this.#options);
+      const loop = loopReason(attributes, this.#options, this.localAddress);
       const announcement = { received: attributes, loop, now, given: undefined, interned: undefined };
       for (const { prefix, pathId } of routes) this.#judge(prefix, pathId, announcement, change);
     }
@@ -223,7 +226,7 @@ export class AdjRibIn {
     const intents = new Map<PrefixKey, readonly ['announce' | 'withdraw', RouteId]>();
     for (const route of withdrawn) intents.set(routeKey(route.prefix, route.pathId), ['withdraw', route]);
     for (const { attributes, routes } of announced) {
-      const loop = loopReason(attributes, this.#options);
+      const loop = loopReason(attributes, this.#options, this.localAddress);
       for (const route of routes) {
         const isTaken = loop === undefined && this.#takes(route.prefix, attributes);
         intents.set(routeKey(route.prefix, route.pathId), [isTaken ? 'announce' : 'withdraw', route]);

@@ -1,4 +1,6 @@
 import type { Asn } from '../types/asn.ts';
+import type { IpAddress } from '../types/ip-address.ts';
+import { equalIpAddress, formatIpAddress } from '../types/ip-address.ts';
 import type { RouterId } from '../types/router-id.ts';
 import { formatRouterId } from '../types/router-id.ts';
 import type { PathAttributes } from '../wire/path-attributes.ts';
@@ -12,9 +14,13 @@ export interface LocalIdentity {
 
 /**
  * Why a path must not be used whatever policy says, or `undefined`: our AS in the AS_PATH (RFC 4271 section 9.1.2), our
- * BGP Identifier as ORIGINATOR_ID, or our cluster in the CLUSTER_LIST (RFC 4456 section 8).
+ * BGP Identifier as ORIGINATOR_ID, our cluster in the CLUSTER_LIST (RFC 4456 section 8), or our end of the session as next hop (RFC 4271 section 5.1.3).
  */
-export function loopReason(attributes: PathAttributes, local: LocalIdentity): string | undefined {
+export function loopReason(
+  attributes: PathAttributes,
+  local: LocalIdentity,
+  localAddress: IpAddress | undefined,
+): string | undefined {
   const { localAsn, routerId, clusterId } = local;
   if (localAsn !== undefined && attributes.asPath?.some(({ asns }) => asns.includes(localAsn))) {
     return `own AS ${localAsn} in AS_PATH`;
@@ -24,6 +30,10 @@ export function loopReason(attributes: PathAttributes, local: LocalIdentity): st
   }
   if (clusterId !== undefined && attributes.clusterList?.includes(clusterId)) {
     return `own cluster ${formatRouterId(clusterId)} in CLUSTER_LIST`;
+  }
+  const { nextHop } = attributes;
+  if (nextHop !== undefined && localAddress !== undefined && equalIpAddress(nextHop, localAddress)) {
+    return `own address ${formatIpAddress(localAddress)} as next hop`;
   }
   return undefined;
 }

@@ -197,6 +197,29 @@ describe('a daemon', () => {
     expect(daemon.messages.filter((message) => message === 'reading')).toHaveLength(2);
   });
 
+  it('reloads once for signals that come all at once, and lets go of its thread before the next reload', async () => {
+    const daemon = new TestDaemon(
+      `{ end: -Infinity, stop: async () => undefined, async reload() {
+        logger.info(performance.now() - this.end > 500 ? "reading" : "again without a pause");
+        const until = performance.now() + 300;
+        while (performance.now() < until);
+        this.end = performance.now();
+      } }`,
+    );
+    await daemon.said('test started');
+    daemon.signal('SIGHUP');
+    await daemon.said('reading');
+    // While the thread is held up: each of them waits in the pipe of the event loop.
+    for (let index = 0; index < 20; index++) {
+      daemon.signal('SIGHUP');
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await daemon.said('reading', 2);
+    daemon.signal('SIGTERM');
+    expect(await daemon.exit).toBe(0);
+    expect(daemon.messages).not.toContain('again without a pause');
+  });
+
   it.each([
     ['an exception', 'setImmediate(() => { throw new Error("bug"); })', 'test: uncaught exception'],
     ['a rejection', 'setImmediate(() => Promise.reject(new Error("bug")))', 'test: unhandled rejection'],

@@ -31,6 +31,12 @@ export interface RunDaemonOptions {
 
 const DEFAULT_STOP_TIMEOUT_MS = 90_000;
 
+/**
+ * From the end of one reload to the next at least (ms): a reload holds up everything else of its thread, and somebody may send signals
+ * for ever.
+ */
+const RELOAD_GAP_MS = 1000;
+
 /** 128 + signal number, as shells report a death by signal. */
 const SIGNAL_EXIT: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGTERM: 143 };
 
@@ -66,7 +72,9 @@ class Lifecycle {
   #stopSignal: NodeJS.Signals | undefined;
   #isHurried = false;
   #wantsReload = false;
+  /** One is due or under way. */
   #isReloading = false;
+  #lastReloadEnd = Number.NEGATIVE_INFINITY;
   #isBeingChecked = false;
   /** Why the watchdog was last not told. */
   #ailment: string | undefined;
@@ -138,34 +146,44 @@ class Lifecycle {
     );
   }
 
-  /** Reloads one after another; any number of signals during a reload make one more. */
+  /** Reloads one after another; any number of signals until one begins make that one, and any number during it make one more. */
   reloadSignal(): void {
-    if (this.#daemon === undefined || this.#isReloading) {
-      this.#wantsReload = true;
-      return;
-    }
+    this.#wantsReload = true;
+    if (this.#daemon === undefined || this.#isReloading) return;
+    this.#isReloading = true;
+    const wait = this.#lastReloadEnd + RELOAD_GAP_MS - performance.now();
+    // Signals that wait in the pipe are delivered in one turn of the event loop, which a reload for each of them would keep from ending.
+    if (wait <= 0) setImmediate(() => this.#reload());
+    else setTimeout(() => this.#reload(), wait);
+  }
+
+  #reload(): void {
     const { name, logger } = this.#options;
     this.#wantsReload = false;
-    if (this.#daemon.reload === undefined) {
-      logger.warn(`${name} cannot reload`);
+    const reload = this.#daemon?.reload?.bind(this.#daemon);
+    if (reload === undefined) logger.warn(`${name} cannot reload`);
+    if (reload === undefined || this.#stopSignal !== undefined) {
+      this.#reloaded();
       return;
     }
-    if (this.#stopSignal !== undefined) return;
-    this.#isReloading = true;
     // systemd takes only what begins after it asked: the clock is CLOCK_MONOTONIC, as Node's is.
     this.#notify(`RELOADING=1\nMONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`);
-    this.#daemon
-      .reload()
+    reload()
       .then(
         () => logger.info(`${name} reloaded`),
         (error: unknown) =>
           logger.error({ err: asError(error) }, `${name} did not reload: the old configuration stays`),
       )
       .finally(() => {
-        this.#isReloading = false;
         if (this.#stopSignal === undefined) this.#notify('READY=1');
-        if (this.#wantsReload) this.reloadSignal();
+        this.#reloaded();
       });
+  }
+
+  #reloaded(): void {
+    this.#lastReloadEnd = performance.now();
+    this.#isReloading = false;
+    if (this.#wantsReload && this.#stopSignal === undefined) this.reloadSignal();
   }
 
   #notify(state: string): void {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -79,7 +80,18 @@ describe('a file that cannot be read', () => {
     const file = join(folder.path, 'large.yaml');
     writeFileSync(file, '#'.repeat(MAX_CONFIG_SIZE + 1));
     chmodSync(file, 0o600);
-    expect(faultsOf(() => loadFile(file)).text).toBe(`${file}: is larger than ${MAX_CONFIG_SIZE} octets`);
+    expect(faultsOf(() => loadFile(file)).text).toBe(
+      `${file}: cannot be read: it has more than ${MAX_CONFIG_SIZE} octets`,
+    );
+  });
+
+  it('that is a pipe is not waited for: a daemon that reloads has other work', () => {
+    mkdirSync(folder.path, { recursive: true });
+    const file = join(folder.path, 'pipe.yaml');
+    execFileSync('mkfifo', [file]);
+    expect(faultsOf(() => loadFile(file)).text).toBe(
+      `${file}: cannot be read: it is neither a file nor a link to one`,
+    );
   });
 
   it('that is not UTF-8 is refused', () => {

@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
 import type * as z from 'zod';
 import { shortValue } from '../output/printable.ts';
+import { readRegularFile } from '../process/read-regular-file.ts';
 import { ConfigError, type Diagnostic, type Origin, originText } from './diagnostic.ts';
 import { type Explained, explainIssue } from './explain-issue.ts';
 import { nearestName } from './nearest-name.ts';
@@ -94,11 +94,8 @@ function readText(file: string): string {
   const fault = (message: string): ConfigError =>
     new ConfigError([{ origin: { kind: 'file', file, line: 0, column: 0 }, path: '', message }]);
   try {
-    const { size } = statSync(file);
-    if (size > MAX_CONFIG_SIZE) throw fault(`is larger than ${MAX_CONFIG_SIZE} octets`);
-    return new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(file));
+    return new TextDecoder('utf-8', { fatal: true }).decode(readRegularFile(file, MAX_CONFIG_SIZE));
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
     throw fault(`cannot be read: ${readFault(error)}`);
   }
 }

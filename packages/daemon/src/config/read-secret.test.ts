@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -49,5 +50,11 @@ describe('readSecret', () => {
   it('names a file that is missing or a folder', () => {
     expect(() => readSecret(join(folder.path, 'none'))).toThrow(/cannot be read: ENOENT/);
     expect(() => readSecret(folder.path)).toThrow(/is not a file/);
+  });
+
+  it('does not wait for a pipe', () => {
+    const path = join(folder.path, 'pipe');
+    execFileSync('mkfifo', ['-m', '0600', path]);
+    expect(() => readSecret(path)).toThrow(/is not a file/);
   });
 });

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 /** TCP_MD5SIG_MAXKEYLEN of linux/tcp.h. */
 const LONGEST_SECRET = 80;
@@ -36,7 +36,8 @@ export function readSecret(path: string): string {
 function readBounded(path: string): Uint8Array {
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(path, 'r');
+    // A pipe that nobody writes to would be waited for by open(2).
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new SecretError(path, 'is not a file');
     if ((stat.mode & 0o007) !== 0) {

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync, type Stats, statSync, unlinkSync } from 'node:fs';
+import { existsSync, type Stats, statSync, unlinkSync } from 'node:fs';
+import { readRegularFile } from '@bgp-lb/daemon';
 import type { BootstrapProof, Role } from '../lifecycle/lifecycle-input.ts';
 import { type BootstrapState, noBootstrap } from './bootstrap-state.ts';
 import { CaCertificate } from './ca-certificate.ts';
@@ -16,6 +17,9 @@ const COMPLAINT_INTERVAL = 60_000;
 
 /** A state.json that cannot be read is tried again after this. Milliseconds. */
 const READ_INTERVAL = 5_000;
+
+/** A machine-id has 33 octets. */
+const MACHINE_ID_SIZE = 4096;
 
 export interface BootstrapOptions {
   readonly role: Role | 'cluster-api';
@@ -178,7 +182,7 @@ function keysOf(ca: CaReading, state: BootstrapState): readonly string[] {
 
 function readMachineId(path: string): string | undefined {
   try {
-    const id = readFileSync(path, 'utf8').trim();
+    const id = readRegularFile(path, MACHINE_ID_SIZE).toString().trim();
     // systemd writes "uninitialized" into images (machine-id(5)).
     return id === '' || id === 'uninitialized' ? undefined : id;
   } catch {

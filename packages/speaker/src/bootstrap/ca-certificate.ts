@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { readFileSync, type Stats, statSync } from 'node:fs';
-import { publicKeyHashes } from '@bgp-lb/daemon';
+import { type Stats, statSync } from 'node:fs';
+import { publicKeyHashes, readRegularFile } from '@bgp-lb/daemon';
 import type { CaReading } from './latch.ts';
 
 /** ca.crt of a cluster holds one or two certificates; this bounds what is read of a file that somebody else writes. */
@@ -56,7 +56,7 @@ export class CaCertificate {
       return missing(`${this.#path} has ${stats.size} octets; allowed: at most ${MAX_BYTES}`);
     }
     try {
-      const pem = readFileSync(this.#path, 'utf8');
+      const pem = readRegularFile(this.#path, MAX_BYTES).toString();
       const keys = [...new Set(publicKeyHashes(pem))];
       const digest = createHash('sha256').update(pem).digest('hex');
       const file = { inode: stats.ino, bornAt: stats.birthtimeMs };

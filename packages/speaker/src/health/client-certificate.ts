@@ -1,6 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import type { ClientCertificate } from '@bgp-lb/daemon';
+import { type ClientCertificate, readRegularFile } from '@bgp-lb/daemon';
 
 export interface ClientCertificateFiles {
   /** PEM. */
@@ -34,7 +34,7 @@ export class ClientCertificateReader {
     if (seen === this.#seen) return this.#current;
     this.#seen = seen;
     try {
-      const pair = { cert: text(certFile), key: text(keyFile) };
+      const pair = { cert: textOf(certFile), key: textOf(keyFile) };
       // Throws for a pair that does not belong together, as between the two renames of a renewal.
       createSecureContext(pair);
       this.#current = pair;
@@ -54,8 +54,6 @@ function version(path: string): string {
   return stat === undefined ? 'absent' : `${stat.ino}/${stat.mtimeNs}/${stat.size}`;
 }
 
-function text(path: string): string {
-  const { size } = statSync(path);
-  if (size > MAX_SIZE) throw new Error(`${path} has ${size} octets; allowed: at most ${MAX_SIZE}`);
-  return readFileSync(path, 'utf8');
+function textOf(path: string): string {
+  return readRegularFile(path, MAX_SIZE).toString();
 }

@@ -1,10 +1,20 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CaFile } from './ca-file.ts';
 
-const pem = (text: string): string => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`;
+/** Certificates of two authorities, PEM. */
+const pems = new Map(['one', 'two'].map((name) => [name, authority(name)]));
+
+function authority(name: string): string {
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', '/dev/null'];
+  const args = ['req', '-x509', ...key, '-days', '10', '-subj', `/CN=${name}`];
+  return execFileSync('openssl', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+const pem = (name: 'one' | 'two'): string => pems.get(name) ?? '';
 
 let folder: string;
 let path: string;
@@ -31,7 +41,7 @@ describe('the CA file', () => {
     expect(file.text).toBeUndefined();
     expect(file.state).toEqual({
       verified: false,
-      detail: `certificates are not verified: ${path} does not exist yet`,
+      detail: `certificates are not verified: ${path} does not exist`,
     });
   });
 
@@ -44,7 +54,7 @@ describe('the CA file', () => {
     file.use(other);
     expect(file.state).toEqual({
       verified: false,
-      detail: `certificates are not verified: ${other} does not exist yet`,
+      detail: `certificates are not verified: ${other} does not exist`,
     });
     writeFileSync(other, pem('two'));
     expect(later().text).toBe(pem('two'));
@@ -68,15 +78,40 @@ describe('the CA file', () => {
   it('does not count while it is being written', () => {
     writeFileSync(path, pem('one').slice(0, 20));
     expect(file.text).toBeUndefined();
-    expect(file.state.detail).toContain('has no certificate in it');
+    expect(file.state.detail).toContain(`${path} cannot be used: no PEM certificate`);
     writeFileSync(path, pem('one'));
     expect(later().text).toBe(pem('one'));
   });
 
-  it('keeps what was read when the file goes away: to verify less than before would be no answer', () => {
-    writeFileSync(path, pem('one'));
-    expect(file.text).toBe(pem('one'));
-    rmSync(path);
-    expect(later().text).toBe(pem('one'));
-  });
+  const troubles: readonly (readonly [string, string, () => unknown])[] = [
+    ['goes away', 'does not exist', () => undefined],
+    ['is emptied', 'cannot be used: the text is empty', () => writeFileSync(path, '')],
+    ['is cut short', 'a PEM certificate is cut short', () => writeFileSync(path, pem('two').slice(0, -40))],
+    [
+      'is damaged',
+      'certificate 1 of 1 cannot be decoded',
+      () => writeFileSync(path, pem('two').replace(/\nM..../, '\nAAAAA')),
+    ],
+    ['becomes a folder', 'it is a folder', () => mkdirSync(path)],
+    ['becomes a pipe', 'neither a file nor a link', () => execFileSync('mkfifo', [path])],
+    ['becomes far too large', 'more than', () => writeFileSync(path, pem('two').repeat(2000))],
+  ];
+  it.each(troubles)(
+    'keeps what was read when the file %s, and says so: with nothing, or with that, every member would fail',
+    (_, problem, damage) => {
+      writeFileSync(path, pem('one'));
+      expect(file.text).toBe(pem('one'));
+      rmSync(path);
+      damage();
+      expect(later().text).toBe(pem('one'));
+      const { verified, detail } = file.state;
+      expect(verified).toBe(true);
+      expect(detail).toContain(`certificates are verified against ${path} as it was before: ${path} `);
+      expect(detail).toContain(problem);
+      rmSync(path, { recursive: true, force: true });
+      writeFileSync(path, pem('two'));
+      expect(later().text).toBe(pem('two'));
+      expect(file.state.detail).toBe(`certificates are verified against ${path}`);
+    },
+  );
 });

@@ -1,7 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { parseCertificates, readRegularFile } from '@bgp-lb/daemon';
 
 /** The file is looked at this seldom at most (ms). */
 const LOOK_GAP = 1000;
+/** Octets: a CA bundle has some KiB, and the file may be another's mistake. */
+const MAX_SIZE = 256 * 1024;
 
 /** A CA bundle in a file that may appear, or be replaced, at any time. */
 export class CaFile {
@@ -10,7 +13,7 @@ export class CaFile {
   #lastLook = Number.NEGATIVE_INFINITY;
   #identity = '';
   #text: string | undefined;
-  #problem = '';
+  #problem: string | undefined;
 
   constructor(path: string, now: () => number) {
     this.#path = path;
@@ -26,18 +29,21 @@ export class CaFile {
     this.#text = undefined;
   }
 
-  /** The bundle (PEM); `undefined` while there is none. A file that becomes unreadable leaves what was read before. */
+  /** The bundle (PEM); `undefined` while there is none. A file that can no longer be used leaves what was read before. */
   get text(): string | undefined {
     this.#look();
     return this.#text;
   }
 
-  /** Whether servers are verified, and if not, why, in one sentence. */
+  /** Whether servers are verified, by what, and what is wrong with the file, in one sentence. */
   get state(): { readonly verified: boolean; readonly detail: string } {
     this.#look();
-    return this.#text === undefined
-      ? { verified: false, detail: `certificates are not verified: ${this.#problem}` }
-      : { verified: true, detail: `certificates are verified against ${this.#path}` };
+    if (this.#text === undefined) {
+      return { verified: false, detail: `certificates are not verified: ${this.#problem}` };
+    }
+    const against = `certificates are verified against ${this.#path}`;
+    const detail = this.#problem === undefined ? against : `${against} as it was before: ${this.#problem}`;
+    return { verified: true, detail };
   }
 
   #look(): void {
@@ -50,20 +56,22 @@ export class CaFile {
       const { ino, mtimeMs, size } = statSync(this.#path);
       const identity = `${ino} ${mtimeMs} ${size}`;
       if (identity !== this.#identity) {
-        const text = readFileSync(this.#path, 'utf8');
-        // Empty for a moment while somebody writes it: the next look has it.
-        if (text.includes('-----END CERTIFICATE-----')) {
-          this.#text = text;
-          this.#identity = identity;
-        } else {
-          this.#problem = `${this.#path} has no certificate in it`;
-        }
+        this.#text = readBundle(this.#path);
+        this.#identity = identity;
       }
+      this.#problem = undefined;
     } catch (error) {
       const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
       this.#problem = isAbsent
-        ? `${this.#path} does not exist yet`
-        : `${this.#path} cannot be read: ${error instanceof Error ? error.message : error}`;
+        ? `${this.#path} does not exist`
+        : `${this.#path} cannot be used: ${error instanceof Error ? error.message : error}`;
     }
   }
+}
+
+/** @throws Error for a file that is damaged, or half written: the next look has it. With it every member would fail its check. */
+function readBundle(path: string): string {
+  const text = readRegularFile(path, MAX_SIZE).toString();
+  parseCertificates(text);
+  return text;
 }

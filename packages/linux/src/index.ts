@@ -39,6 +39,7 @@ export type {
   RouteType,
 } from './route.ts';
 export { RouteProtocol, RouteTable } from './route.ts';
+export type { RouteChange } from './route-change.ts';
 export type { RouteMonitorHandlers } from './route-monitor.ts';
 export { RouteMonitor } from './route-monitor.ts';
 export { RouteSocket } from './route-socket.ts';

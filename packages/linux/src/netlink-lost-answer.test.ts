@@ -21,7 +21,9 @@ class StagedKernel {
   reads = 0;
   openError: number | undefined;
   /** What is queued when a request with this number comes. */
-  reply: (sequence: number) => readonly Queued[] = (sequence) => [acknowledgement(sequence)];
+  reply: (sequence: number, datagram: Uint8Array) => readonly Queued[] = (sequence) => [
+    acknowledgement(sequence),
+  ];
   /** What is read from an empty queue. */
   whenEmpty: () => Queued = () => EAGAIN;
 
@@ -31,7 +33,8 @@ class StagedKernel {
     const queue: Queued[] = [];
     return {
       send: (datagram) => {
-        queue.push(...this.reply(new DataView(datagram.buffer, datagram.byteOffset).getUint32(8, true)));
+        const sequence = new DataView(datagram.buffer, datagram.byteOffset).getUint32(8, true);
+        queue.push(...this.reply(sequence, datagram));
       },
       receive: (into) => {
         this.reads += 1;
@@ -154,6 +157,56 @@ describe('a request whose answer is lost', () => {
     }
     expect(isUnanswered(thrown)).toBe(true);
     expect(kernel.closed).toBe(1);
+  });
+});
+
+describe('requests that are sent together', () => {
+  const names = ['one', 'two', 'three'];
+  const writer = (): MessageWriter => new MessageWriter(someRequest, MessageFlag.Request | MessageFlag.Ack);
+  const together = (count = names.length): (string | undefined)[] =>
+    socket
+      .eachAcknowledged(
+        Array.from({ length: count }, (_, n) => ({ name: names[n] ?? `${n}`, writer: writer() })),
+      )
+      .map((refusal) => refusal?.message);
+
+  it('have each its own answer, in whatever order these come', () => {
+    const refusal = new Uint8Array(20);
+    new DataView(refusal.buffer).setInt32(0, -1, true);
+    kernel.reply = (first) => [
+      notification(),
+      acknowledgement(first + 2),
+      acknowledgement(first - 1),
+      message(ControlType.Error, first + 1, refusal, MessageFlag.Capped),
+      acknowledgement(first),
+    ];
+    expect(together()).toEqual([undefined, expect.stringMatching(/^two: EPERM/), undefined]);
+    expect(kernel.closed).toBe(0);
+  });
+
+  it('are all in doubt when one answer is lost, which costs the socket', () => {
+    kernel.reply = (first) => [acknowledgement(first), acknowledgement(first + 2)];
+    let thrown: unknown;
+    try {
+      together();
+    } catch (error) {
+      thrown = error;
+    }
+    expect(isUnanswered(thrown)).toBe(true);
+    expect(thrown).toMatchObject({ message: expect.stringMatching(/^one and 2 more: ETIMEDOUT/) });
+    expect(kernel.closed).toBe(1);
+  });
+
+  it('are no more in one datagram than the queue has room for answers', () => {
+    const sizes: number[] = [];
+    kernel.reply = (first, datagram) => {
+      const count = datagram.length / 16;
+      sizes.push(count);
+      return Array.from({ length: count }, (_, n) => acknowledgement(first + n));
+    };
+    expect(together(70)).toEqual(Array.from({ length: 70 }));
+    expect(sizes).toEqual([32, 32, 6]);
+    expect(together(0)).toEqual([]);
   });
 });
 

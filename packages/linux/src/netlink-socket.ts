@@ -30,6 +30,12 @@ const answerTime = 500;
 /** A dump is asked for again when the table changed underneath (NLM_F_DUMP_INTR), this often at most. */
 const dumpAttempts = 8;
 
+/**
+ * Requests in one datagram. Their acknowledgements wait in the queue of the socket, which holds some 200 of them, until the last request
+ * is done.
+ */
+const mostTogether = 32;
+
 /** The largest datagram taken. The kernel fills at most 32 KiB per datagram of a dump. */
 const receiveBufferLength = 128 * 1024;
 
@@ -131,6 +137,47 @@ export class NetlinkSocket {
           awaited.delete(message.sequence);
         }
       }
+    });
+  }
+
+  /**
+   * Sends requests that ask for it (NLM_F_ACK), several in one datagram, and waits for the acknowledgement of each. The kernel carries
+   * out one after the other, also after one that it refuses.
+   * @returns for each the refusal; undefined where there was none
+   * @throws NetlinkError when an answer is lost: each of the requests was carried out or not
+   */
+  eachAcknowledged(
+    requests: readonly { readonly name: string; readonly writer: MessageWriter }[],
+  ): (NetlinkError | undefined)[] {
+    const answers: (NetlinkError | undefined)[] = [];
+    for (let begin = 0; begin < requests.length; begin += mostTogether) {
+      answers.push(...this.#together(requests.slice(begin, begin + mostTogether)));
+    }
+    return answers;
+  }
+
+  #together(
+    requests: readonly { readonly name: string; readonly writer: MessageWriter }[],
+  ): (NetlinkError | undefined)[] {
+    const [first] = requests;
+    const others = requests.length === 1 ? '' : ` and ${requests.length - 1} more`;
+    const name = `${first?.name}${others}`;
+    return this.#converse(name, () => {
+      const writers = requests.map(({ writer }) => writer);
+      const sent = (this.#sequence + 1) >>> 0;
+      this.#sendAll(name, writers);
+      const answers = new Map<number, NetlinkError | undefined>();
+      while (answers.size < requests.length) {
+        for (const message of this.#receive(name)) {
+          // Also where the numbers begin anew in between.
+          const index = (message.sequence - sent) >>> 0;
+          const request = requests[index];
+          if (message.type !== ControlType.Error || request === undefined) continue;
+          this.#awaitMore();
+          answers.set(index, refusalIn(request.name, message));
+        }
+      }
+      return requests.map((_, index) => answers.get(index));
     });
   }
 

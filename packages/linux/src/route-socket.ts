@@ -33,19 +33,15 @@ import {
 import { NetlinkError } from './netlink-error.ts';
 import { NetlinkSocket } from './netlink-socket.ts';
 import {
-  deleteNexthopMessage,
   dumpNexthops,
   type Nexthop,
   type NexthopGroupSetting,
   type NexthopSetting,
   parseNexthop,
-  setNexthopGroupMessage,
-  setNexthopMessage,
 } from './nexthop.ts';
 import { dumpBuckets, type NexthopBucket, parseBucket } from './nexthop-bucket.ts';
 import { getGroupPackets, parseGroupPackets } from './nexthop-packets.ts';
 import {
-  deleteRouteMessage,
   dumpRoutes,
   parseDecision,
   parseRoute,
@@ -55,9 +51,9 @@ import {
   type RouteKey,
   type RouteSetting,
   routeToMessage,
-  setRouteMessage,
 } from './route.ts';
-import { addRuleMessage, deleteRuleMessage, dumpRules, type MarkRule, parseRule, type Rule } from './rule.ts';
+import { type AcknowledgedRequest, type RouteChange, requestOf } from './route-change.ts';
+import { dumpRules, type MarkRule, parseRule, type Rule } from './rule.ts';
 
 /**
  * A request socket of NETLINK_ROUTE. Each call is one request and its answer, in some 10 µs; a dump of 2000 routes
@@ -161,12 +157,12 @@ export class RouteSocket {
 
   /** Creates the route, or replaces the one with the same destination, table and metric. */
   setRoute(route: RouteSetting): void {
-    this.#netlink.acknowledged(`set route ${routeName(route)}`, setRouteMessage(route));
+    this.#change({ kind: 'set-route', route });
   }
 
   /** Deletes one route that matches; `ESRCH` when there is none. */
   deleteRoute(key: RouteKey): void {
-    this.#netlink.acknowledged(`delete route ${routeName(key)}`, deleteRouteMessage(key));
+    this.#change({ kind: 'delete-route', route: key });
   }
 
   /**
@@ -190,12 +186,12 @@ export class RouteSocket {
 
   /** Adds a rule; `EEXIST` when it is there. */
   addRule(rule: MarkRule): void {
-    this.#netlink.acknowledged(`add rule ${ruleName(rule)}`, addRuleMessage(rule));
+    this.#change({ kind: 'add-rule', rule });
   }
 
   /** Deletes a rule; `ENOENT` when there is none. */
   deleteRule(rule: MarkRule): void {
-    this.#netlink.acknowledged(`delete rule ${ruleName(rule)}`, deleteRuleMessage(rule));
+    this.#change({ kind: 'delete-rule', rule });
   }
 
   /** Next hops and groups of everyone or of one protocol number. */
@@ -207,22 +203,35 @@ export class RouteSocket {
 
   /** Creates or replaces a next hop. */
   setNexthop(nexthop: NexthopSetting): void {
-    const via = `via ${nexthop.gateway} on interface ${nexthop.interfaceIndex}`;
-    this.#netlink.acknowledged(`set next hop ${nexthop.id} ${via}`, setNexthopMessage(nexthop));
+    this.#change({ kind: 'set-nexthop', nexthop });
   }
 
   /** Creates or replaces a group; a resilient one keeps the buckets of members that stay. */
   setNexthopGroup(group: NexthopGroupSetting): void {
-    const members = group.members.map(({ id, weight }) => `${id}x${weight}`).join(' ');
-    this.#netlink.acknowledged(
-      `set next hop group ${group.id} to [${members}]`,
-      setNexthopGroupMessage(group),
-    );
+    this.#change({ kind: 'set-nexthop-group', group });
   }
 
   /** Deletes a next hop or group, and with it the routes that use it; `ENOENT` when there is none. */
   deleteNexthop(id: number): void {
-    this.#netlink.acknowledged(`delete next hop ${id}`, deleteNexthopMessage(id));
+    this.#change({ kind: 'delete-nexthop', id });
+  }
+
+  #change(change: RouteChange): void {
+    const { name, writer } = requestOf(change);
+    this.#netlink.acknowledged(name, writer);
+  }
+
+  /**
+   * Makes changes of routes, rules and next hops in their order, with few system calls. One that is refused does not keep the kernel
+   * from the others.
+   * @returns for each what was said against it, by the kernel or, as a RangeError, by ourselves; undefined where it was made
+   * @throws NetlinkError whose `isAnswer` is false, or NetlinkFormatError: any of them was made or not
+   */
+  changeEach(changes: readonly RouteChange[]): readonly (NetlinkError | RangeError | undefined)[] {
+    const requests = changes.map(requestOrRefusal);
+    const sent = requests.flatMap((request) => (request instanceof RangeError ? [] : [request]));
+    const answers = this.#netlink.eachAcknowledged(sent).values();
+    return requests.map((request) => (request instanceof RangeError ? request : answers.next().value));
   }
 
   /** The hash buckets of a resilient group, in order. */
@@ -288,10 +297,11 @@ function addressName({ address, prefixLength, index }: AddressKey): string {
   return `${address}/${prefixLength} on interface ${index}`;
 }
 
-function routeName({ destination, table, metric }: RouteKey): string {
-  return `${destination} table ${table ?? 254}${metric === undefined ? '' : ` metric ${metric}`}`;
-}
-
-function ruleName({ version, priority, mark, table }: MarkRule): string {
-  return `IPv${version} ${priority}: from all fwmark ${mark} lookup ${table}`;
+function requestOrRefusal(change: RouteChange): AcknowledgedRequest | RangeError {
+  try {
+    return requestOf(change);
+  } catch (error) {
+    if (error instanceof RangeError) return error;
+    throw error;
+  }
 }

@@ -232,10 +232,12 @@ class Router {
       events: this.#events,
       logger: this.#options.logger,
     });
-    await membership.start((event) => {
-      this.#controller.membership(event);
-      // Its path may have other attributes, which upstreams that get it unchanged are to have.
-      if (event.type === 'announced') this.#advertise(event.vip);
+    await membership.start((events) => {
+      this.#controller.membership(events);
+      for (const event of events) {
+        // Its path may have other attributes, which upstreams that get it unchanged are to have.
+        if (event.type === 'announced') this.#advertise(event.vip);
+      }
     });
     bfd.start();
     this.#onLink.start();

@@ -12,10 +12,11 @@ describe('neighbors when the VIPs change', () => {
     const bgp = routerNeighbors(port, [masters]);
     const membership = new BgpMembership(bgp);
     const events: string[] = [];
-    await membership.start((event: MembershipEvent) => {
+    const note = (event: MembershipEvent): void => {
       if (event.type === 'announced') events.push(`${event.nextHop} announces ${event.vip}`);
       if (event.type === 'withdrawn') events.push(`${event.nextHop} without ${event.vip}: ${event.reason}`);
-    });
+    };
+    await membership.start((more) => more.forEach(note));
     const made = [
       new LoopbackMaster('10.0.0.11', port, [first, second]),
       new LoopbackMaster('10.0.0.12', port, [first]),

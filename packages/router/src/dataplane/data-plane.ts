@@ -119,8 +119,8 @@ export interface DataPlane {
    * @returns for each VIP that was not carried, the next hops that it is forwarded to already
    */
   setVips(vips: readonly VipEndpoint[]): ReadonlyMap<string, readonly WeightedNextHop[]>;
-  /** The whole set of next hops for a VIP from now on. Synchronous. */
-  setNextHops(vip: string, nextHops: readonly WeightedNextHop[]): void;
+  /** The whole sets of next hops of these VIPs from now on; what changes of several at once is one call. Synchronous. */
+  setNextHops(changes: ReadonlyMap<string, readonly WeightedNextHop[]>): void;
   /** The next hops that `socketThrough` will be asked for, whether they are in use or not. Synchronous. */
   setProbed(nextHops: readonly string[]): void;
   /**

@@ -54,17 +54,17 @@ export class BgpMembership implements MembershipSource {
       established: (peer) => this.#established(peer),
       down: (peer, reason) => this.#down(peer, reason),
       routes: (peer, change) => this.#routes(peer, change),
-      endOfRib: (peer) => this.#sink({ type: 'complete', nextHop: canonicalText(peer.address) }),
+      endOfRib: (peer) => this.#sink([{ type: 'complete', nextHop: canonicalText(peer.address) }]),
       event: (peer, event) => this.#event(peer, event),
     });
   }
 
   async start(sink: MembershipSink): Promise<void> {
     // In here members go by the addresses of their sessions, as peers and BFD do.
-    this.#sink = (event) => sink(atMemberAddress(event, this.#bgp.neighbors));
-    for (const event of this.#configured()) {
-      this.#sink(event);
-    }
+    this.#sink = (events) => {
+      if (events.length > 0) sink(events.map((event) => atMemberAddress(event, this.#bgp.neighbors)));
+    };
+    this.#sink(this.#configured());
     await this.#bgp.start();
   }
 
@@ -114,7 +114,7 @@ export class BgpMembership implements MembershipSource {
   bfdRequired(nextHop: string, isUp: boolean): void {
     if (isUp) this.#withoutBfd.delete(nextHop);
     else this.#withoutBfd.add(nextHop);
-    this.#sink(bfdBarrier(nextHop, isUp));
+    this.#sink([bfdBarrier(nextHop, isUp)]);
   }
 
   #lost(
@@ -129,7 +129,7 @@ export class BgpMembership implements MembershipSource {
     }
     if (nextHops.length > 0) {
       const members = nextHops.map((nextHop) => ({ nextHop, reason, isDoubtful: isDoubtful(nextHop) }));
-      this.#sink({ type: 'lost', members, window });
+      this.#sink([{ type: 'lost', members, window }]);
     }
   }
 
@@ -140,27 +140,18 @@ export class BgpMembership implements MembershipSource {
       this.#ceased = this.#ceased.filter((ceased) => ceased !== nextHop);
       this.#lost([nextHop], SAID_DEAD, CEASED_TOGETHER, () => true);
     }
-    this.#session(peer, 'Established');
-  }
-
-  #session(peer: Peer, session: string, reason?: string): void {
-    const event = {
-      type: 'session',
-      nextHop: canonicalText(peer.address),
-      name: peer.name,
-      session,
-    } as const;
-    this.#sink(reason === undefined ? event : { ...event, reason });
+    this.#sink([sessionEvent(peer, 'Established')]);
   }
 
   #down(peer: Peer, reason: DownReason): void {
     const { text } = reason;
+    const session = sessionEvent(peer, 'Idle', text);
     if (isBfdDown(reason)) {
       this.#saidDead(canonicalText(peer.address));
+      this.#sink([session]);
     } else {
-      this.#report(peer, text);
+      this.#sink([...this.#changes(peer, text), session]);
     }
-    this.#session(peer, 'Idle', text);
   }
 
   /**
@@ -182,7 +173,7 @@ export class BgpMembership implements MembershipSource {
   #routes(peer: Peer, change: RouteChange): void {
     const reason = this.#reasons.get(peer.address) ?? rejectionOf(change) ?? 'withdrawn by its speaker';
     this.#reasons.delete(peer.address);
-    this.#report(peer, reason);
+    this.#sink(this.#changes(peer, reason));
   }
 
   #event(peer: Peer, event: PeerEvent): void {
@@ -190,41 +181,47 @@ export class BgpMembership implements MembershipSource {
       this.#reasons.set(peer.address, event.reason);
     } else if (event.type === 'forgotten') {
       this.#reasons.delete(peer.address);
-      this.#report(peer, 'its session is gone');
+      this.#sink(this.#changes(peer, 'its session is gone'));
       this.#reported.delete(canonicalText(peer.address));
     }
   }
 
   /** Level-triggered: whatever happened, what is reported becomes what the Adj-RIB-In has. */
-  #report(peer: Peer, reason: string): void {
+  #changes(peer: Peer, reason: string): MembershipEvent[] {
     const nextHop = canonicalText(peer.address);
     const before = this.#reported.get(nextHop) ?? new Map<string, Reported>();
     const now = new Map(peer.paths().map((path) => [formatPrefix(path.prefix), path]));
     this.#reported.set(nextHop, new Map(now));
-    for (const vip of before.keys()) {
-      if (!now.has(vip)) {
-        this.#sink({ type: 'withdrawn', vip, nextHop, reason });
-      }
-    }
-    for (const [vip, path] of now) {
-      this.#reportPath(peer, vip, path, before.get(vip), reason);
-    }
+    const gone = [...before.keys()].filter((vip) => !now.has(vip));
+    return [
+      ...gone.map((vip) => ({ type: 'withdrawn', vip, nextHop, reason }) as const),
+      ...[...now].flatMap(([vip, path]) => this.#pathChange(peer, vip, path, before.get(vip), reason)),
+    ];
   }
 
-  #reportPath(peer: Peer, vip: string, path: Path, before: Reported | undefined, reason: string): void {
+  #pathChange(
+    peer: Peer,
+    vip: string,
+    path: Path,
+    before: Reported | undefined,
+    reason: string,
+  ): MembershipEvent[] {
     const nextHop = canonicalText(peer.address);
     if (path.isStale) {
-      if (before?.isStale === false) {
-        this.#sink({ type: 'stale', vip, nextHop, reason });
-      }
-      return;
+      return before?.isStale === false ? [{ type: 'stale', vip, nextHop, reason }] : [];
     }
-    if (before === undefined || before.isStale || before.attributes !== path.attributes) {
-      const { intent, why } = pathIntent(path.attributes, this.#bgp.asn);
-      const identities = pathIdentities(path.attributes, this.#bgp.asn);
-      this.#sink({ type: 'announced', vip, nextHop, name: peer.name, intent, why, identities });
+    if (before !== undefined && !before.isStale && before.attributes === path.attributes) {
+      return [];
     }
+    const { intent, why } = pathIntent(path.attributes, this.#bgp.asn);
+    const identities = pathIdentities(path.attributes, this.#bgp.asn);
+    return [{ type: 'announced', vip, nextHop, name: peer.name, intent, why, identities }];
   }
+}
+
+function sessionEvent(peer: Peer, session: string, reason?: string): MembershipEvent {
+  const event = { type: 'session', nextHop: canonicalText(peer.address), name: peer.name, session } as const;
+  return reason === undefined ? event : { ...event, reason };
 }
 
 function bfdBarrier(nextHop: string, isUp: boolean): StandingEvent {

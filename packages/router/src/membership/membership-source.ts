@@ -40,8 +40,8 @@ export type MembershipEvent =
 /** What is so of a member for as long as nothing else is said. */
 export type StandingEvent = Extract<MembershipEvent, { type: 'session' | 'barrier' }>;
 
-/** Receives events in the order in which they happened, in the same tick as their cause. */
-export type MembershipSink = (event: MembershipEvent) => void;
+/** Receives events in the order in which they happened, in the same tick as their cause, and those of one cause together. */
+export type MembershipSink = (events: readonly MembershipEvent[]) => void;
 
 /**
  * Says which members ask to serve which VIP. Its promises, which `membershipConformance` checks:

@@ -20,10 +20,12 @@ beforeEach(() => {
   controller = new PoolController({
     pools,
     dataPlane: {
-      setNextHops: (vip, nextHops) =>
-        log.push(
-          `kernel ${vip} ${nextHops.map(({ nextHop, weight }) => `${nextHop}x${weight}`).join(' ')}`.trim(),
-        ),
+      setNextHops: (changes) => {
+        const lines = [...changes].map(([vip, nextHops]) =>
+          [vip, ...nextHops.map(({ nextHop, weight }) => `${nextHop}x${weight}`)].join(' '),
+        );
+        log.push(`kernel ${lines.join('; ')}`);
+      },
       setProbed: (nextHops) => log.push(`probed ${nextHops.join(' ')}`.trim()),
     },
     clock,
@@ -36,8 +38,8 @@ beforeEach(() => {
 });
 
 function announce(vip: string, nextHop: string): void {
-  controller.membership({ type: 'session', nextHop, name: nextHop, session: 'Established' });
-  controller.membership({ type: 'announced', vip, nextHop, name: nextHop, intent: 'active' });
+  controller.membership([{ type: 'session', nextHop, name: nextHop, session: 'Established' }]);
+  controller.membership([{ type: 'announced', vip, nextHop, name: nextHop, intent: 'active' }]);
 }
 
 function lines(start: string): string[] {
@@ -65,8 +67,47 @@ describe('the pool controller', () => {
     controller.adopt(V4, [{ nextHop: '10.0.0.11', weight: 256 }]);
     announce(V4, '10.0.0.11');
     log.length = 0;
-    controller.membership({ type: 'withdrawn', vip: V4, nextHop: '10.0.0.11', reason: 'Cease' });
+    controller.membership([{ type: 'withdrawn', vip: V4, nextHop: '10.0.0.11', reason: 'Cease' }]);
     expect(log).toEqual([`kernel ${V4}`, `changed ${V4}`, 'probed', `transition ${V4} 10.0.0.11 active out`]);
+  });
+
+  it('changes all that happened at one moment by one call, and only what comes out of it', () => {
+    for (const vip of [V4, OTHER]) {
+      controller.adopt(vip, [
+        { nextHop: '10.0.0.11', weight: 256 },
+        { nextHop: '10.0.0.12', weight: 256 },
+      ]);
+      announce(vip, '10.0.0.11');
+      announce(vip, '10.0.0.12');
+    }
+    log.length = 0;
+    const withdrawn = { type: 'withdrawn', nextHop: '10.0.0.11', reason: 'Cease' } as const;
+    controller.membership([
+      { ...withdrawn, vip: V4 },
+      { ...withdrawn, vip: OTHER },
+      { type: 'session', nextHop: '10.0.0.11', name: '10.0.0.11', session: 'Idle', reason: 'Cease' },
+    ]);
+    expect(log.filter((line) => !line.startsWith('targets'))).toEqual([
+      `kernel ${V4} 10.0.0.12x256; ${OTHER} 10.0.0.12x256`,
+      `changed ${V4}`,
+      `changed ${OTHER}`,
+      'probed 10.0.0.12',
+      `transition ${V4} 10.0.0.11 active out`,
+      `transition ${OTHER} 10.0.0.11 active out`,
+    ]);
+    log.length = 0;
+    // A member that leaves and is there again within it is no change of what is wanted.
+    const announced = {
+      type: 'announced',
+      nextHop: '10.0.0.12',
+      name: '10.0.0.12',
+      intent: 'draining',
+    } as const;
+    controller.membership([
+      { ...announced, vip: V4 },
+      { ...announced, vip: V4, intent: 'last-resort' },
+    ]);
+    expect(lines('kernel')).toEqual([`kernel ${V4} 10.0.0.12x1`]);
   });
 
   it('does not touch the kernel when nothing changes for it', () => {
@@ -97,7 +138,7 @@ describe('the pool controller', () => {
     controller.adopt(V6, [{ nextHop: 'fd00:1::11', weight: 256 }]);
     log.length = 0;
     const members = ['10.0.0.11', 'fd00:1::11'].map((nextHop) => ({ nextHop, reason: 'BFD down' }));
-    controller.membership({ type: 'lost', members, window: 900 });
+    controller.membership([{ type: 'lost', members, window: 900 }]);
     expect(lines('kernel')).toEqual([`kernel ${V4} 10.0.0.12x256`]);
     expect(lines('changed')).toEqual([`changed ${V4}`, `changed ${V6}, doubtful`]);
     clock.advance(2000);
@@ -145,7 +186,7 @@ describe('a VIP that comes while the router runs', () => {
         .map(({ name, session }) => `${name} ${session}`),
     ).toEqual(['m1 Established', 'm2 Established', '10.0.0.13 Idle']);
     for (const nextHop of ['10.0.0.11', '10.0.0.12', '10.0.0.13']) {
-      controller.membership({ type: 'announced', vip: NEW, nextHop, name: nextHop, intent: 'active' });
+      controller.membership([{ type: 'announced', vip: NEW, nextHop, name: nextHop, intent: 'active' }]);
       for (let i = 0; i < settings.rise; i++) controller.probed(NEW, nextHop, good);
     }
     clock.advance(settings.initialHold);

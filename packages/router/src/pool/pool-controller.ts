@@ -21,6 +21,17 @@ export interface PoolControllerOptions {
   readonly onTransition: (vip: string, transition: Transition) => void;
 }
 
+/** An event for the pool of a VIP. */
+type PoolInput = readonly [vip: string, event: PoolEvent];
+
+/** What the events of one moment did to a pool. */
+interface Outcome {
+  readonly pool: Pool;
+  readonly wasDoubtful: boolean;
+  hasChanged: boolean;
+  readonly transitions: Transition[];
+}
+
 /** Runs the pools: gives them events and the time, and does what they decide, the kernel first. */
 export class PoolController {
   #options: PoolControllerOptions;
@@ -37,7 +48,7 @@ export class PoolController {
   /** Members that were found forwarded to at start. */
   adopt(vip: string, members: readonly WeightedNextHop[]): void {
     if (members.length > 0) {
-      this.#handle(vip, { type: 'adopted', members });
+      this.#handle([[vip, { type: 'adopted', members }]]);
     }
   }
 
@@ -53,9 +64,9 @@ export class PoolController {
       ),
       ...[...this.#drains].map(([nextHop, drain]) => ({ type: 'operator', nextHop, drain }) as const),
     ];
-    for (const event of events) {
-      if ('nextHop' in event && event.nextHop.includes(':') === vip.includes(':')) this.#handle(vip, event);
-    }
+    const isOfFamily = (event: PoolEvent): boolean =>
+      'nextHop' in event && event.nextHop.includes(':') === vip.includes(':');
+    this.#handle(events.filter(isOfFamily).map((event) => [vip, event]));
   }
 
   /** A pool that is there no more: its members are probed no more for it, and its timer does not fire. */
@@ -66,25 +77,26 @@ export class PoolController {
     this.#setProbed();
   }
 
-  membership(event: MembershipEvent): void {
+  /** What happened at one moment: what it changes of several VIPs is one change to the kernel. */
+  membership(events: readonly MembershipEvent[]): void {
+    this.#handle(events.flatMap((event) => this.#concerned(event)));
+  }
+
+  #concerned(event: MembershipEvent): PoolInput[] {
     switch (event.type) {
       case 'session':
       case 'complete':
       case 'barrier':
         // These concern all VIPs of the address family: members are next hops.
-        this.#handleAll(event.nextHop.includes(':'), event);
-        return;
+        return this.#ofFamily(event.nextHop.includes(':'), event);
       case 'lost':
-        for (const isIpv6 of [false, true]) {
+        return [false, true].flatMap((isIpv6) => {
           const members = event.members.filter(({ nextHop }) => nextHop.includes(':') === isIpv6);
-          if (members.length > 0) {
-            this.#handleAll(isIpv6, { ...event, members });
-          }
-        }
-        return;
+          return members.length === 0 ? [] : this.#ofFamily(isIpv6, { ...event, members });
+        });
       default: {
         const { vip, ...rest } = event;
-        this.#handle(vip, rest);
+        return [[vip, rest]];
       }
     }
   }
@@ -92,33 +104,30 @@ export class PoolController {
   /** The interface towards a next hop has lost its carrier, in words, or has it again. */
   link(nextHop: string, reason: string | undefined): void {
     keep(this.#links, nextHop, reason);
-    this.#handleAll(nextHop.includes(':'), { type: 'barrier', nextHop, barrier: 'link', reason });
+    this.#handle(
+      this.#ofFamily(nextHop.includes(':'), { type: 'barrier', nextHop, barrier: 'link', reason }),
+    );
   }
 
   /** The operator drains a member, or does no more. */
   drain(nextHop: string, drain: OperatorDrain | undefined): void {
     keep(this.#drains, nextHop, drain);
-    this.#handleAll(nextHop.includes(':'), { type: 'operator', nextHop, drain });
+    this.#handle(this.#ofFamily(nextHop.includes(':'), { type: 'operator', nextHop, drain }));
   }
 
-  #handleAll(isIpv6: boolean, event: PoolEvent): void {
-    for (const vip of this.#options.pools.keys()) {
-      if (vip.includes(':') === isIpv6) {
-        this.#handle(vip, event);
-      }
-    }
+  #ofFamily(isIpv6: boolean, event: PoolEvent): PoolInput[] {
+    const vips = [...this.#options.pools.keys()].filter((vip) => vip.includes(':') === isIpv6);
+    return vips.map((vip) => [vip, event]);
   }
 
   probed(vip: string, nextHop: string, result: ProbeResult): void {
     const verdict = verdictOf(result);
-    this.#handle(vip, { type: 'probed', nextHop, verdict, detail: result.detail });
+    this.#handle([[vip, { type: 'probed', nextHop, verdict, detail: result.detail }]]);
   }
 
   /** The pools go by other settings: what follows from them is done at once. */
   reconsider(): void {
-    for (const vip of this.#options.pools.keys()) {
-      this.#handle(vip, { type: 'tick' });
-    }
+    this.#handle([...this.#options.pools.keys()].map((vip) => [vip, { type: 'tick' }]));
   }
 
   /** No timer fires any more. */
@@ -129,31 +138,49 @@ export class PoolController {
     this.#cancels.clear();
   }
 
-  #handle(vip: string, event: PoolEvent): void {
-    const pool = this.#options.pools.get(vip);
-    if (pool === undefined) {
-      return;
-    }
-    const wasDoubtful = pool.isDoubtful;
-    const transitions = pool.handle(event, this.#options.clock.now());
-    const hasChanged = transitions.some(({ heldFor }) => heldFor === undefined);
-    if (hasChanged) {
+  /** Gives each pool its events, in order, and then does what they all have decided. */
+  #handle(inputs: readonly PoolInput[]): void {
+    const outcomes = this.#decide(inputs);
+    const changed = [...outcomes].filter(([, { hasChanged }]) => hasChanged);
+    if (changed.length > 0) {
       // Before anything else: every millisecond here is one in which packets go to a dead member.
-      this.#options.dataPlane.setNextHops(vip, pool.nextHops());
+      this.#options.dataPlane.setNextHops(new Map(changed.map(([vip, { pool }]) => [vip, pool.nextHops()])));
     }
-    if (hasChanged || pool.isDoubtful !== wasDoubtful) {
-      this.#options.onChanged(vip);
+    for (const [vip, { pool, hasChanged, wasDoubtful }] of outcomes) {
+      if (hasChanged || pool.isDoubtful !== wasDoubtful) {
+        this.#options.onChanged(vip);
+      }
     }
-    this.#updateProbes(vip, pool);
-    this.#schedule(vip, pool);
-    for (const transition of transitions) {
-      this.#options.onTransition(vip, transition);
+    this.#setProbed();
+    for (const [vip, { pool }] of outcomes) {
+      this.#options.setTargets(vip, pool.probes());
+      this.#schedule(vip, pool);
+    }
+    for (const [vip, { transitions }] of outcomes) {
+      for (const transition of transitions) {
+        this.#options.onTransition(vip, transition);
+      }
     }
   }
 
-  #updateProbes(vip: string, pool: Pool): void {
-    this.#setProbed();
-    this.#options.setTargets(vip, pool.probes());
+  #decide(inputs: readonly PoolInput[]): ReadonlyMap<string, Outcome> {
+    const now = this.#options.clock.now();
+    const outcomes = new Map<string, Outcome>();
+    for (const [vip, event] of inputs) {
+      const pool = this.#options.pools.get(vip);
+      if (pool === undefined) continue;
+      const outcome = outcomes.get(vip) ?? {
+        pool,
+        wasDoubtful: pool.isDoubtful,
+        hasChanged: false,
+        transitions: [],
+      };
+      outcomes.set(vip, outcome);
+      const transitions = pool.handle(event, now);
+      outcome.transitions.push(...transitions);
+      outcome.hasChanged ||= transitions.some(({ heldFor }) => heldFor === undefined);
+    }
+    return outcomes;
   }
 
   #setProbed(): void {
@@ -171,7 +198,7 @@ export class PoolController {
     this.#cancels.delete(vip);
     const { wakeAt } = pool;
     if (wakeAt !== undefined) {
-      const cancel = clock.after(wakeAt - clock.now(), () => this.#handle(vip, { type: 'tick' }));
+      const cancel = clock.after(wakeAt - clock.now(), () => this.#handle([[vip, { type: 'tick' }]]));
       this.#cancels.set(vip, cancel);
     }
   }

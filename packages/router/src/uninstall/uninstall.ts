@@ -47,10 +47,10 @@ export async function uninstall(options: UninstallOptions): Promise<Uninstalled>
 /** First what refers to others: rules, routes, groups, next hops. */
 function removeObjects({ socket, protocol, isDry }: UninstallOptions): string[] {
   const actual = readOwnObjects(socket, protocol).objects;
-  return operations(noObjects, actual).map((operation) => {
-    if (!isDry) perform(socket, protocol, operation);
-    return describeOperation(operation).replace(/^delete-/, '');
-  });
+  const all = operations(noObjects, actual);
+  const refusal = isDry ? undefined : perform(socket, protocol, all).find((one) => one !== undefined);
+  if (refusal !== undefined) throw refusal;
+  return all.map((operation) => describeOperation(operation).replace(/^delete-/, ''));
 }
 
 /** What nobody has changed since gets its former value again. */

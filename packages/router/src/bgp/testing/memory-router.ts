@@ -52,7 +52,7 @@ export class MemoryRouter {
   }
 
   start(sink: (event: MembershipEvent) => void): Promise<void> {
-    return this.#membership.start(sink);
+    return this.#membership.start((events) => events.forEach(sink));
   }
 
   stop(): Promise<void> {

@@ -11,7 +11,7 @@ const member = [{ nextHop: '10.0.0.11', weight: 256 }];
 /** The first VIP, which has a member. */
 function carried(): CarriedVips {
   const vips = new CarriedVips([{ ...one, prefix: first }]);
-  vips.setNextHops(first, member);
+  vips.setNextHops(new Map([[first, member]]));
   return vips;
 }
 
@@ -19,7 +19,7 @@ describe('the VIPs that the kernel carries', () => {
   it('does not forward a new one before the filter knows it', () => {
     const vips = carried();
     expect(vips.set([one, two], 2000)).toEqual([second]);
-    vips.setNextHops(second, member);
+    vips.setNextHops(new Map([[second, member]]));
     expect([...vips.wanted]).toEqual([
       [first, member],
       [second, []],
@@ -35,7 +35,7 @@ describe('the VIPs that the kernel carries', () => {
     vips.set([two], 2000);
     expect([vips.isLeaving(first), vips.leavesAt]).toEqual([true, 2000]);
     expect(vips.wanted.get(first)).toEqual(member);
-    expect(() => vips.setNextHops(first, [])).toThrow('VIP 10.100.0.1/32: not configured');
+    expect(() => vips.setNextHops(new Map([[first, []]]))).toThrow('VIP 10.100.0.1/32: not configured');
     // Another reload gives it no more time.
     vips.set([two], 3000);
     vips.drop(1999);

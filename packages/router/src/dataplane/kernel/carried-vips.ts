@@ -55,13 +55,17 @@ export class CarriedVips {
     return typeof this.#carried.get(prefix)?.phase === 'object';
   }
 
-  /** @throws RangeError for a VIP that is not carried */
-  setNextHops(prefix: string, nextHops: readonly WeightedNextHop[]): void {
-    const carried = this.#carried.get(prefix);
-    if (carried === undefined || this.isLeaving(prefix)) {
-      throw new RangeError(`VIP ${prefix}: not configured`);
+  /** @throws RangeError for a VIP that is not carried; nothing is changed then */
+  setNextHops(changes: ReadonlyMap<string, readonly WeightedNextHop[]>): void {
+    const next = new Map(this.#carried);
+    for (const [prefix, nextHops] of changes) {
+      const carried = next.get(prefix);
+      if (carried === undefined || this.isLeaving(prefix)) {
+        throw new RangeError(`VIP ${prefix}: not configured`);
+      }
+      next.set(prefix, { ...carried, nextHops });
     }
-    this.#carried = new Map(this.#carried).set(prefix, { ...carried, nextHops });
+    this.#carried = next;
   }
 
   /**

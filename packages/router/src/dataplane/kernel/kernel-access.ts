@@ -1,4 +1,11 @@
-import { NetlinkError, type Nexthop, type NexthopBucket, type Route, type RouteSocket } from '@bgp-lb/linux';
+import {
+  NetlinkError,
+  type Nexthop,
+  type NexthopBucket,
+  type Route,
+  type RouteChange,
+  type RouteSocket,
+} from '@bgp-lb/linux';
 import { FLOOR_METRIC, ROUTE_METRIC } from './desired-objects.ts';
 import {
   type KernelObjects,
@@ -12,19 +19,7 @@ import {
 import type { Operation } from './operation.ts';
 
 /** The requests that the data plane makes of the kernel; `RouteSocket` makes them. */
-export type KernelSocket = Pick<
-  RouteSocket,
-  | 'nexthops'
-  | 'routes'
-  | 'rules'
-  | 'setNexthop'
-  | 'setNexthopGroup'
-  | 'deleteNexthop'
-  | 'setRoute'
-  | 'deleteRoute'
-  | 'addRule'
-  | 'deleteRule'
->;
+export type KernelSocket = Pick<RouteSocket, 'nexthops' | 'routes' | 'rules' | 'changeEach'>;
 
 /** What was read back: what carries our protocol number, and the nexthop ids that others use. */
 export interface ReadBack {
@@ -105,63 +100,67 @@ export function readPackets(
   }
 }
 
-/** Sends one request. What is to be deleted and is gone already counts as done. */
-export function perform(socket: KernelSocket, protocol: number, operation: Operation): void {
+/**
+ * Sends the requests of operations together. What is to be deleted and is gone already counts as done.
+ * @returns for each what was said against it, undefined where it was done
+ * @throws what `isUnanswered` knows: any of them was carried out or not
+ */
+export function perform(
+  socket: Pick<KernelSocket, 'changeEach'>,
+  protocol: number,
+  operations: readonly Operation[],
+): readonly (NetlinkError | RangeError | undefined)[] {
+  const refusals = socket.changeEach(operations.map((operation) => toChange(operation, protocol)));
+  return operations.map(({ kind }, index) => {
+    const refusal = refusals[index];
+    return refusal instanceof NetlinkError && refusal.errno === FOR_DONE[kind] ? undefined : refusal;
+  });
+}
+
+/** The error that says that an operation is not needed any more. */
+const FOR_DONE: Readonly<Partial<Record<Operation['kind'], string>>> = {
+  'add-rule': 'EEXIST',
+  'delete-rule': 'ENOENT',
+  'delete-route': 'ESRCH',
+  'delete-group': 'ENOENT',
+  'delete-nexthop': 'ENOENT',
+};
+
+function toChange(operation: Operation, protocol: number): RouteChange {
   switch (operation.kind) {
     case 'set-nexthop':
-      socket.setNexthop({ ...operation.nexthop, protocol });
-      return;
+      return { kind: 'set-nexthop', nexthop: { ...operation.nexthop, protocol } };
     case 'set-group': {
       const { id, members, resilient } = operation.group;
-      socket.setNexthopGroup({ id, members, protocol, ...(resilient && { resilient }) });
-      return;
+      return { kind: 'set-nexthop-group', group: { id, members, protocol, ...(resilient && { resilient }) } };
     }
     case 'set-route':
-      setRoute(socket, protocol, operation.route);
-      return;
+      return { kind: 'set-route', route: toSetting(operation.route, protocol) };
     case 'add-rule':
-      ignoring('EEXIST', () => socket.addRule({ ...operation.rule, protocol }));
-      return;
     case 'delete-rule':
-      ignoring('ENOENT', () => socket.deleteRule({ ...operation.rule, protocol }));
-      return;
+      return { kind: operation.kind, rule: { ...operation.rule, protocol } };
     case 'delete-route': {
       const { destination, table, metric } = operation.route;
-      ignoring('ESRCH', () => socket.deleteRoute({ destination, table, metric, protocol }));
-      return;
+      return { kind: 'delete-route', route: { destination, table, metric, protocol } };
     }
     case 'delete-group':
     case 'delete-nexthop':
-      ignoring('ENOENT', () => socket.deleteNexthop(operation.id));
-      return;
+      return { kind: 'delete-nexthop', id: operation.id };
   }
 }
 
-function setRoute(socket: KernelSocket, protocol: number, route: OwnRoute): void {
+function toSetting(route: OwnRoute, protocol: number): Extract<RouteChange, { kind: 'set-route' }>['route'] {
   const { destination, table, metric, target } = route;
   const base = { destination, table, metric, protocol };
   switch (target.kind) {
     case 'group':
-      socket.setRoute({ ...base, nexthopId: target.id });
-      return;
+      return { ...base, nexthopId: target.id };
     case 'gateway':
-      socket.setRoute({ ...base, gateway: target.gateway, interfaceIndex: target.interfaceIndex });
-      return;
+      return { ...base, gateway: target.gateway, interfaceIndex: target.interfaceIndex };
     case 'unreachable':
-      socket.setRoute({ ...base, type: 'unreachable' });
-      return;
+      return { ...base, type: 'unreachable' };
     case 'other':
       throw new RangeError(`route ${routeKey(route)}: only read back, never made`);
-  }
-}
-
-function ignoring(errno: string, request: () => void): void {
-  try {
-    request();
-  } catch (error) {
-    if (!(error instanceof NetlinkError && error.errno === errno)) {
-      throw error;
-    }
   }
 }
 

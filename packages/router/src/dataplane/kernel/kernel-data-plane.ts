@@ -130,8 +130,8 @@ export class KernelDataPlane implements DataPlane {
     return adopted;
   }
 
-  setNextHops(vip: string, nextHops: readonly WeightedNextHop[]): void {
-    this.#vips.setNextHops(vip, nextHops);
+  setNextHops(changes: ReadonlyMap<string, readonly WeightedNextHop[]>): void {
+    this.#vips.setNextHops(changes);
     this.#reconcile();
   }
 
@@ -218,7 +218,7 @@ export class KernelDataPlane implements DataPlane {
     const { table, buckets } = this.#options;
     const place = { table, metric: ROUTE_METRIC, buckets };
     const adopted = new Map(vips.map((vip) => [vip, this.#reconciler.found(vip, place)]));
-    for (const [vip, nextHops] of adopted) this.#vips.setNextHops(vip, nextHops);
+    this.#vips.setNextHops(adopted);
     return adopted;
   }
 

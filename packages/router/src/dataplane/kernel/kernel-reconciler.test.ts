@@ -1,10 +1,11 @@
 import { constants } from 'node:os';
-import { NetlinkError } from '@bgp-lb/linux';
+import { NetlinkError, type RouteChange } from '@bgp-lb/linux';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type Resolution, ROUTE_METRIC, type Wanted } from './desired-objects.ts';
 import type { KernelSocket } from './kernel-access.ts';
 import { KernelReconciler } from './kernel-reconciler.ts';
 import { ObjectIds } from './object-ids.ts';
+import { MemoryKernel } from './testing/memory-kernel.ts';
 
 const VIP = '10.100.0.1/32';
 
@@ -15,25 +16,38 @@ let refusal: number;
 let refused: Map<string, string>;
 let reconciler: KernelReconciler;
 
-/** Notes a request, and refuses it as the kernel would when the test says so. */
-function note(request: string): void {
-  requests.push(request);
-  if (refuse(request)) {
-    throw new NetlinkError(request, refusal, 'Carrier for nexthop device is down');
+function nameOf(change: RouteChange): string {
+  switch (change.kind) {
+    case 'set-nexthop':
+      return `nexthop ${change.nexthop.gateway}`;
+    case 'set-nexthop-group':
+      return `group ${change.group.resilient?.buckets} of ${change.group.members.length}`;
+    case 'delete-nexthop':
+      return `delete ${change.id}`;
+    case 'set-route':
+      return `route ${change.route.type ?? change.route.nexthopId}`;
+    case 'delete-route':
+      return `delete route ${change.route.metric}`;
+    case 'add-rule':
+      return 'rule';
+    case 'delete-rule':
+      return 'delete rule';
   }
 }
 
+/** Notes the requests, and refuses them as the kernel would when the test says so. */
 const socket: KernelSocket = {
   nexthops: () => [],
   routes: () => [],
   rules: () => [],
-  setNexthop: ({ gateway }) => note(`nexthop ${gateway}`),
-  setNexthopGroup: ({ resilient, members }) => note(`group ${resilient?.buckets} of ${members.length}`),
-  deleteNexthop: (id) => note(`delete ${id}`),
-  setRoute: ({ nexthopId, type }) => note(`route ${type ?? nexthopId}`),
-  deleteRoute: ({ metric }) => note(`delete route ${metric}`),
-  addRule: () => note('rule'),
-  deleteRule: () => note('delete rule'),
+  changeEach: (changes) =>
+    changes.map((change) => {
+      const request = nameOf(change);
+      requests.push(request);
+      return refuse(request)
+        ? new NetlinkError(request, refusal, 'Carrier for nexthop device is down')
+        : undefined;
+    }),
 };
 
 beforeEach(() => {
@@ -139,6 +153,35 @@ describe('the reconciler', () => {
       ]),
     });
     expect(requests).toEqual(['group 1024 of 2']);
+  });
+
+  it('sends what concerns several VIPs together, kind by kind', () => {
+    const kernel = new MemoryKernel();
+    const vips = [VIP, '10.100.0.2/32', '10.100.0.3/32'];
+    const one = new KernelReconciler({
+      socket: kernel,
+      resolver: { refuse: () => undefined },
+      ids: new ObjectIds(vips),
+      protocol: 84,
+      now: () => 0,
+      onOperation: () => undefined,
+    });
+    const ofAll = (nextHops: readonly string[]): Wanted => {
+      const { vips: own, ...others } = wanted(nextHops);
+      return { ...others, vips: new Map(vips.map((vip) => [vip, own.get(VIP) ?? []])) };
+    };
+    one.reconcile(ofAll(['10.0.0.11', '10.0.0.12']));
+    // Floors, next hops, groups, routes.
+    expect(kernel.datagrams).toBe(4);
+    kernel.requests.length = 0;
+    one.reconcile(ofAll(['10.0.0.12']));
+    expect(kernel.datagrams).toBe(4 + 3);
+    expect(kernel.requests.map((request) => request.split(' ').slice(0, 3).join(' '))).toEqual([
+      // The twin of the one that is alone.
+      'set next hop',
+      ...vips.map(() => expect.stringMatching(/^set group/)),
+      'delete next hop',
+    ]);
   });
 
   it('sees by reading back that everything is gone', () => {

@@ -16,18 +16,18 @@ export interface Pass {
   readonly failed: readonly string[];
 }
 
-/** How one operation failed. */
-interface Failure {
-  readonly problem: string;
-  /** The kernel gave no answer: it may have been carried out or not. */
-  readonly isUnanswered: boolean;
-}
+/** What became of operations that were sent together. */
+type Sent =
+  /** For each why it was refused; undefined where it was done. */
+  | { readonly refusals: readonly (string | undefined)[] }
+  /** The kernel gave no answer: any of them may have been carried out or not. */
+  | { readonly unanswered: string };
 
 /** What became of a list of operations. */
 type Outcome =
   | { readonly kind: 'through'; readonly failures: readonly string[] }
-  /** A next hop was refused, and the rest was left. */
-  | { readonly kind: 'refused-next-hop'; readonly problem: string }
+  /** Next hops were refused, and the rest was left. */
+  | { readonly kind: 'refused-next-hops'; readonly problems: readonly string[] }
   /** An answer was lost, and the rest was left. */
   | { readonly kind: 'unanswered'; readonly problem: string };
 
@@ -136,9 +136,9 @@ export class KernelReconciler {
       if (outcome.kind === 'through') {
         return { done, failed: [...failed, ...outcome.failures] };
       }
-      if (outcome.kind === 'refused-next-hop') {
-        // The rest of its group can still be carried: try again without it.
-        failed.push(outcome.problem);
+      if (outcome.kind === 'refused-next-hops') {
+        // The rest of their groups can still be carried: try again without them.
+        failed.push(...outcome.problems);
       } else {
         this.#isUncertain = true;
         if (unanswered !== undefined) {
@@ -190,13 +190,18 @@ export class KernelReconciler {
       return 'the group is a plain one';
     }
     const short = { ...group, resilient: { ...resilient, idleTimer } };
-    const failure =
-      this.#perform({ kind: 'set-group', group: short }) ?? this.#perform({ kind: 'set-group', group });
-    if (failure !== undefined) {
+    const problem =
+      this.#performOne({ kind: 'set-group', group: short }) ?? this.#performOne({ kind: 'set-group', group });
+    if (problem !== undefined) {
       // It may have been left with the short timer.
       this.#isUncertain = true;
     }
-    return failure?.problem;
+    return problem;
+  }
+
+  #performOne(operation: Operation): string | undefined {
+    const sent = this.#perform([operation]);
+    return 'unanswered' in sent ? sent.unanswered : sent.refusals[0];
   }
 
   /** The next hops that the VIP's route leads to. */
@@ -225,23 +230,31 @@ export class KernelReconciler {
     return [...weights].map(([nextHop, weight]) => ({ nextHop, weight }));
   }
 
+  /** Those of one kind need nothing of each other, and are sent together. */
   #performAll(wanted: readonly Operation[], done: Operation[]): Outcome {
     const failures: string[] = [];
-    for (const operation of wanted) {
-      if (failures.length > 0 && (operation.kind.startsWith('delete-') || this.#leadsNowhere(operation))) {
-        // What was to take its place is not there: what is there forwards on until the next pass.
-        continue;
+    for (const ofOneKind of byKind(wanted)) {
+      // What was to take its place is not there: what is there forwards on until the next pass.
+      const left = (one: Operation): boolean => one.kind.startsWith('delete-') || this.#leadsNowhere(one);
+      const now = failures.length === 0 ? ofOneKind : ofOneKind.filter((operation) => !left(operation));
+      const sent = this.#perform(now);
+      if ('unanswered' in sent) {
+        return { kind: 'unanswered', problem: sent.unanswered };
       }
-      const failure = this.#perform(operation);
-      if (failure === undefined) {
-        done.push(operation);
-      } else if (failure.isUnanswered) {
-        return { kind: 'unanswered', problem: failure.problem };
-      } else if (operation.kind === 'set-nexthop') {
-        this.#options.resolver.refuse(operation.nexthop.gateway, failure.problem);
-        return { kind: 'refused-next-hop', problem: failure.problem };
-      } else {
-        failures.push(failure.problem);
+      const refusedNextHops: string[] = [];
+      for (const [index, operation] of now.entries()) {
+        const refusal = sent.refusals[index];
+        if (refusal === undefined) {
+          done.push(operation);
+        } else if (operation.kind === 'set-nexthop') {
+          this.#options.resolver.refuse(operation.nexthop.gateway, refusal);
+          refusedNextHops.push(refusal);
+        } else {
+          failures.push(refusal);
+        }
+      }
+      if (refusedNextHops.length > 0) {
+        return { kind: 'refused-next-hops', problems: refusedNextHops };
       }
     }
     return { kind: 'through', failures };
@@ -256,30 +269,41 @@ export class KernelReconciler {
     );
   }
 
-  #perform(operation: Operation): Failure | undefined {
+  #perform(together: readonly Operation[]): Sent {
+    const [first] = together;
+    if (first === undefined) return { refusals: [] };
     const { socket, protocol, now, onOperation } = this.#options;
     const begin = now();
+    let answers: ReturnType<typeof perform>;
     try {
-      perform(socket, protocol, operation);
+      answers = perform(socket, protocol, together);
     } catch (error) {
-      const text = error instanceof Error ? error.message : String(error);
-      const problem = `${describeOperation(operation)}: ${text}`;
-      onOperation(operation.kind, now() - begin, problem);
-      if (isUnanswered(error)) {
-        return { problem, isUnanswered: true };
-      }
-      return this.#performPlain(operation, error) ? undefined : { problem, isUnanswered: false };
+      if (!isUnanswered(error)) throw error;
+      const others = together.length === 1 ? '' : ` (and ${together.length - 1} more)`;
+      const unanswered = `${describeOperation(first)}${others}: ${error.message}`;
+      onOperation(first.kind, now() - begin, unanswered);
+      return { unanswered };
     }
-    onOperation(operation.kind, now() - begin, undefined);
-    this.#known = after(this.#known, operation);
-    return undefined;
+    const took = (now() - begin) / together.length;
+    return { refusals: together.map((operation, index) => this.#judge(operation, answers[index], took)) };
+  }
+
+  /** @returns why it was refused, after what can be done without it */
+  #judge(operation: Operation, refusal: Error | undefined, took: number): string | undefined {
+    const problem = refusal && `${describeOperation(operation)}: ${refusal.message}`;
+    this.#options.onOperation(operation.kind, took, problem);
+    if (refusal === undefined) {
+      this.#known = after(this.#known, operation);
+      return undefined;
+    }
+    return this.#performPlain(operation, refusal) ? undefined : problem;
   }
 
   /**
    * Kernels before 5.13 have no resilient groups, and say so in words that are also used for other faults. So it is tried:
    * where the same members are taken as a plain group, it was the kind of group that was refused.
    */
-  #performPlain(operation: Operation, refusal: unknown): boolean {
+  #performPlain(operation: Operation, refusal: Error): boolean {
     if (!(refusal instanceof NetlinkError && UNKNOWN_KIND.includes(refusal.errno))) {
       return false;
     }
@@ -290,15 +314,28 @@ export class KernelReconciler {
     const { socket, protocol } = this.#options;
     const plain = { kind: 'set-group', group: { ...operation.group, resilient: undefined } } as const;
     try {
-      perform(socket, protocol, plain);
+      const [refused] = perform(socket, protocol, [plain]);
+      if (refused !== undefined) return false;
     } catch (error) {
-      this.#isUncertain ||= isUnanswered(error);
+      if (!isUnanswered(error)) throw error;
+      this.#isUncertain = true;
       return false;
     }
     this.#plainBecause = refusal.message;
     this.#known = after(this.#known, plain);
     return true;
   }
+}
+
+/** Runs of operations of one kind, in their order. */
+function byKind(all: readonly Operation[]): Operation[][] {
+  const runs: Operation[][] = [];
+  for (const operation of all) {
+    const last = runs.at(-1);
+    if (last?.[0]?.kind === operation.kind) last.push(operation);
+    else runs.push([operation]);
+  }
+  return runs;
 }
 
 /** The objects as they are after the operation. */

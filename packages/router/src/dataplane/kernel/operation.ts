@@ -78,14 +78,19 @@ function missing<K, V>(
   actual: ReadonlyMap<K, V>,
   same: (a: V, b: V) => boolean,
 ): V[] {
-  return [...wanted]
-    .filter(([key, value]) => {
-      const there = actual.get(key);
-      return there !== value && (there === undefined || !same(value, there));
-    })
-    .map(([, value]) => value);
+  const found: V[] = [];
+  // As a rule nothing of hundreds: no array of all of them.
+  for (const [key, value] of wanted) {
+    const there = actual.get(key);
+    if (there !== value && (there === undefined || !same(value, there))) found.push(value);
+  }
+  return found;
 }
 
 function surplus<K, V>(wanted: ReadonlyMap<K, V>, actual: ReadonlyMap<K, V>): V[] {
-  return [...actual].filter(([key]) => !wanted.has(key)).map(([, value]) => value);
+  const found: V[] = [];
+  for (const [key, value] of actual) {
+    if (!wanted.has(key)) found.push(value);
+  }
+  return found;
 }

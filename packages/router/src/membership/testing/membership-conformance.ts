@@ -30,8 +30,8 @@ class Recorder {
   readonly events: MembershipEvent[] = [];
   #waiting = new Set<() => void>();
 
-  readonly sink = (event: MembershipEvent): void => {
-    this.events.push(event);
+  readonly sink = (events: readonly MembershipEvent[]): void => {
+    this.events.push(...events);
     for (const look of this.#waiting) {
       look();
     }

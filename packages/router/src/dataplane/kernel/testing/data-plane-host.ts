@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { constants } from 'node:os';
-import { NetlinkError, RouteSocket } from '@bgp-lb/linux';
+import { NetlinkError, type RouteChange, RouteSocket } from '@bgp-lb/linux';
 import { systemClock } from '@bgp-lb/protocol/node';
 import { KernelDataPlane } from '../kernel-data-plane.ts';
 import { linuxKernelHost } from '../kernel-host.ts';
@@ -13,11 +13,13 @@ const [options] = process.argv.slice(2);
 const { hasResilientGroups = true, ...settings } = JSON.parse(options ?? '{}');
 const host = linuxKernelHost(systemClock, (error) => tell({ event: 'error', text: error.message }));
 if (hasResilientGroups === false) {
-  host.socket.setNexthopGroup = (group) => {
-    if (group.resilient !== undefined) {
-      throw new NetlinkError('set next hop group', constants.errno.EINVAL, 'Invalid group type');
-    }
-    RouteSocket.prototype.setNexthopGroup.call(host.socket, group);
+  const isResilient = (change: RouteChange): boolean =>
+    change.kind === 'set-nexthop-group' && change.group.resilient !== undefined;
+  const refusal = new NetlinkError('set next hop group', constants.errno.EINVAL, 'Invalid group type');
+  host.socket.changeEach = (changes) => {
+    const others = changes.filter((change) => !isResilient(change));
+    const answers = RouteSocket.prototype.changeEach.call(host.socket, others).values();
+    return changes.map((change) => (isResilient(change) ? refusal : answers.next().value));
   };
 }
 const plane = new KernelDataPlane(settings, host);
@@ -64,12 +66,12 @@ async function obey(call: HostCall): Promise<unknown> {
       return Object.fromEntries(plane.setVips(call.vips));
     case 'setNextHops': {
       const begin = performance.now();
-      plane.setNextHops(call.vip, call.nextHops);
+      plane.setNextHops(new Map([[call.vip, call.nextHops]]));
       return performance.now() - begin;
     }
     case 'setNextHopsInFlood':
       execFileSync('ip', ['-batch', '-'], { input: call.flood.join('\n') });
-      plane.setNextHops('10.100.0.1/32', call.nextHops);
+      plane.setNextHops(new Map([['10.100.0.1/32', call.nextHops]]));
       return undefined;
     case 'differencesAfter':
       for (const [program = '', ...argv] of call.commands) {
@@ -78,9 +80,7 @@ async function obey(call: HostCall): Promise<unknown> {
       return await plane.differences();
     case 'setAllNextHops': {
       const begin = performance.now();
-      for (const [vip, nextHops] of call.all) {
-        plane.setNextHops(vip, nextHops);
-      }
+      plane.setNextHops(new Map(call.all));
       return performance.now() - begin;
     }
     case 'moveBuckets':

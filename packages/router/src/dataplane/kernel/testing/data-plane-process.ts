@@ -91,7 +91,7 @@ export class DataPlaneProcess {
     ];
     const child = spawn('ip', argv, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     const started = new DataPlaneProcess(child);
-    await started.event((event) => event.event === 'ready');
+    await started.event((event) => event.event === 'ready', 60_000);
     return started;
   }
 

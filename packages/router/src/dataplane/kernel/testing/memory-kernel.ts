@@ -1,5 +1,12 @@
 import { constants } from 'node:os';
-import { NetlinkError, type Nexthop, type Route, type Rule } from '@bgp-lb/linux';
+import {
+  NetlinkError,
+  type Nexthop,
+  type Route,
+  type RouteChange,
+  type RouteKey,
+  type Rule,
+} from '@bgp-lb/linux';
 import type { KernelSocket } from '../kernel-access.ts';
 
 /** What becomes of a request: carried out and answered, refused by an error, or unanswered, after or without being carried out. */
@@ -12,6 +19,8 @@ export class MemoryKernel implements KernelSocket {
   readonly #rules = new Map<string, Rule>();
   /** Each request, in words. */
   readonly requests: string[] = [];
+  /** How often changes were sent. */
+  datagrams = 0;
   fate: (request: string) => Fate = () => 'done';
 
   nexthops(): Nexthop[] {
@@ -29,52 +38,72 @@ export class MemoryKernel implements KernelSocket {
     return [...this.#rules.values()].filter((rule) => rule.version === version);
   }
 
-  readonly setNexthop: KernelSocket['setNexthop'] = (setting) =>
-    this.#ask(`set next hop ${setting.id} via ${setting.gateway}`, () =>
-      this.#nexthops.set(setting.id, { ...setting, isBlackhole: false, flags: 0 }),
-    );
-
-  readonly setNexthopGroup: KernelSocket['setNexthopGroup'] = ({ id, members, protocol = 0, resilient }) =>
-    this.#ask(`set group ${id} of ${members.length}`, () =>
-      this.#nexthops.set(id, {
-        id,
-        protocol,
-        group: members,
-        ...(resilient && { resilient }),
-        isBlackhole: false,
-        flags: 0,
-      }),
-    );
-
-  readonly deleteNexthop: KernelSocket['deleteNexthop'] = (id) =>
-    this.#ask(`delete next hop ${id}`, () => {
-      if (!this.#nexthops.delete(id)) throw new NetlinkError(`delete next hop ${id}`, constants.errno.ENOENT);
-    });
-
-  readonly setRoute: KernelSocket['setRoute'] = (setting) =>
-    this.#ask(`set route ${setting.destination} ${setting.metric}`, () => {
-      const { table = 254, type = 'unicast' } = setting;
-      this.#routes.set(routeName({ ...setting, table }), { ...setting, table, type });
-    });
-
-  readonly deleteRoute: KernelSocket['deleteRoute'] = (key) =>
-    this.#ask(`delete route ${key.destination} ${key.metric}`, () => {
-      if (!this.#routes.delete(routeName(key))) throw new NetlinkError('delete route', constants.errno.ESRCH);
-    });
-
-  readonly addRule: KernelSocket['addRule'] = (rule) =>
-    this.#ask(`add rule ${rule.mark}`, () => {
-      const name = `${rule.version} ${rule.mark}`;
-      if (this.#rules.has(name)) throw new NetlinkError('add rule', constants.errno.EEXIST);
-      this.#rules.set(name, { ...rule, action: 'table' });
-    });
-
-  readonly deleteRule: KernelSocket['deleteRule'] = (rule) =>
-    this.#ask(`delete rule ${rule.mark}`, () => {
-      if (!this.#rules.delete(`${rule.version} ${rule.mark}`)) {
-        throw new NetlinkError('delete rule', constants.errno.ENOENT);
+  /** Requests that are sent together: what becomes of one keeps the kernel from none of the others. */
+  readonly changeEach: KernelSocket['changeEach'] = (changes) => {
+    this.datagrams += 1;
+    let lost: unknown;
+    const refusals = changes.map((change) => {
+      try {
+        this.#change(change);
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof NetlinkError)) throw error;
+        if (!error.isAnswer) lost ??= error;
+        return error;
       }
     });
+    if (lost !== undefined) throw lost;
+    return refusals;
+  };
+
+  #change(change: RouteChange): void {
+    switch (change.kind) {
+      case 'set-nexthop':
+        this.#ask(`set next hop ${change.nexthop.id} via ${change.nexthop.gateway}`, () =>
+          this.#nexthops.set(change.nexthop.id, { ...change.nexthop, isBlackhole: false, flags: 0 }),
+        );
+        return;
+      case 'set-nexthop-group': {
+        const { id, members: group, protocol, resilient } = change.group;
+        const settings = { id, protocol, group, ...(resilient && { resilient }) };
+        this.#ask(`set group ${id} of ${group.length}`, () =>
+          this.#nexthops.set(id, { ...settings, isBlackhole: false, flags: 0 }),
+        );
+        return;
+      }
+      case 'delete-nexthop':
+        this.#ask(`delete next hop ${change.id}`, () => {
+          if (!this.#nexthops.delete(change.id)) throw new NetlinkError('delete', constants.errno.ENOENT);
+        });
+        return;
+      case 'set-route': {
+        const { table = 254, type = 'unicast' } = change.route;
+        this.#ask(`set route ${change.route.destination} ${change.route.metric}`, () => {
+          this.#routes.set(routeName({ ...change.route, table }), { ...change.route, table, type });
+        });
+        return;
+      }
+      case 'delete-route':
+        this.#ask(`delete route ${change.route.destination} ${change.route.metric}`, () => {
+          if (!this.#routes.delete(routeName(change.route)))
+            throw new NetlinkError('delete', constants.errno.ESRCH);
+        });
+        return;
+      case 'add-rule':
+        this.#ask(`add rule ${change.rule.mark}`, () => {
+          const name = `${change.rule.version} ${change.rule.mark}`;
+          if (this.#rules.has(name)) throw new NetlinkError('add rule', constants.errno.EEXIST);
+          this.#rules.set(name, { ...change.rule, action: 'table' });
+        });
+        return;
+      case 'delete-rule':
+        this.#ask(`delete rule ${change.rule.mark}`, () => {
+          if (!this.#rules.delete(`${change.rule.version} ${change.rule.mark}`)) {
+            throw new NetlinkError('delete rule', constants.errno.ENOENT);
+          }
+        });
+    }
+  }
 
   /** What there is, in an order of its own. */
   contents(): unknown {
@@ -101,6 +130,6 @@ function unanswered(request: string): NetlinkError {
   return new NetlinkError(request, constants.errno.ENOBUFS, undefined, false);
 }
 
-function routeName({ destination, table, metric }: Parameters<KernelSocket['deleteRoute']>[0]): string {
+function routeName({ destination, table, metric }: RouteKey): string {
   return `${destination} ${table} ${metric}`;
 }

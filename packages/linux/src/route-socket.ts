@@ -9,7 +9,7 @@ import {
   parseAddress,
   setAddressMessage,
 } from './interface-address.ts';
-import type { IpVersion } from './internet-address.ts';
+import { type IpVersion, zoneOf } from './internet-address.ts';
 import {
   dumpLinks,
   getLink,
@@ -54,6 +54,7 @@ import {
 } from './route.ts';
 import { type AcknowledgedRequest, type RouteChange, requestOf } from './route-change.ts';
 import { dumpRules, type MarkRule, parseRule, type Rule } from './rule.ts';
+import { interfaceIndex } from './syscalls.ts';
 
 /**
  * A request socket of NETLINK_ROUTE. Each call is one request and its answer, in some 10 µs; a dump of 2000 routes
@@ -166,14 +167,16 @@ export class RouteSocket {
   }
 
   /**
-   * What the kernel would do with a packet of this host to the address.
-   * @throws NetlinkError `ENETUNREACH` without a route, `EHOSTUNREACH` by an unreachable route
+   * What the kernel would do with a packet of this host to the address; a link-local one with its zone, `fe80::1%eth0`.
+   * @throws NetlinkError `ENETUNREACH` without a route, `EHOSTUNREACH` by an unreachable route, `ENODEV` for a zone that is no interface
    */
   routeTo(address: string, options: { readonly mark?: number } = {}): RouteDecision {
-    return this.#netlink.answer(
-      `find the route to ${address}`,
-      routeToMessage(address, options.mark),
-      ({ payload }) => parseDecision(payload),
+    const request = `find the route to ${address}`;
+    const zone = zoneOf(address);
+    const index = zone === undefined ? undefined : interfaceIndex(zone);
+    if (index === 0) throw new NetlinkError(request, constants.errno.ENODEV);
+    return this.#netlink.answer(request, routeToMessage(address, options.mark, index), ({ payload }) =>
+      parseDecision(payload),
     );
   }
 

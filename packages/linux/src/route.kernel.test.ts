@@ -53,6 +53,19 @@ describe('routes in the kernel', () => {
     expect(seen.floor).toMatchObject({ errno: 'EHOSTUNREACH', request: 'find the route to 10.100.0.2' });
   });
 
+  it('finds the way to a link-local address on the link that it is asked for', async () => {
+    const seen = await test.inside.run(({ linux, linkIndex, thrownBy }) => {
+      const route = new linux.RouteSocket();
+      const decision = route.routeTo('fe80::99%v0');
+      const result = { decision, v0: linkIndex('v0'), missing: thrownBy(() => route.routeTo('fe80::99%v9')) };
+      route.close();
+      return result;
+    });
+    expect(seen.decision).toMatchObject({ type: 'unicast', interfaceIndex: seen.v0 });
+    expect(seen.decision).not.toHaveProperty('gateway');
+    expect(seen.missing).toMatchObject({ errno: 'ENODEV', isAnswer: true });
+  });
+
   it('keeps an unreachable IPv6 floor', async () => {
     const found = await test.inside.run(({ linux }) => {
       const route = new linux.RouteSocket();

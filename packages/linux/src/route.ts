@@ -235,8 +235,12 @@ export function dumpRoutes(version: IpVersion, filter: RouteFilter): MessageWrit
   return filter.table === undefined ? writer : writer.u32(Attribute.Table, filter.table);
 }
 
-/** Asks for the decision for one packet. @throws RangeError */
-export function routeToMessage(address: string, mark?: number): MessageWriter {
+/**
+ * Asks for the decision for one packet.
+ * @param interfaceIndex the link of a link-local address
+ * @throws RangeError
+ */
+export function routeToMessage(address: string, mark?: number, interfaceIndex?: number): MessageWriter {
   const version = ipVersion(address);
   const bytes = addressBytes(address);
   const writer = new MessageWriter(RouteMessage.Get, MessageFlag.Request | MessageFlag.Ack)
@@ -248,6 +252,7 @@ export function routeToMessage(address: string, mark?: number): MessageWriter {
       }),
     )
     .bytes(Attribute.Destination, bytes);
+  if (interfaceIndex !== undefined) writer.u32(Attribute.Interface, interfaceIndex);
   return mark === undefined ? writer : writer.u32(Attribute.Mark, mark);
 }
 

@@ -44,7 +44,7 @@ export interface TcpSocketOptions {
  * when it is tried again, or for another address, since the options would be gone.
  *
  * @throws SystemCallError naming the option (`EADDRNOTAVAIL` for a source that is not ours, `ENODEV`, `EPERM`)
- * @throws RangeError for a value that cannot be
+ * @throws RangeError for a value that cannot be, the zone of a link-local address that is not an interface among them
  */
 export function openTcpSocket(remoteAddress: string, options: TcpSocketOptions = {}): Socket {
   const version = ipVersion(remoteAddress);
@@ -60,6 +60,8 @@ export function openTcpSocket(remoteAddress: string, options: TcpSocketOptions =
 }
 
 function setOptions(fd: number, remoteAddress: string, options: TcpSocketOptions): void {
+  // Node would connect without the zone that it does not find, which is EINVAL.
+  socketAddress(remoteAddress, 0);
   const kind = connectionKind(remoteAddress);
   const { localAddress, password, ttlSecurityHops, userTimeout, mark, device, trafficClass } = options;
   if (options.noDelay === true) setSocketOption(fd, Level.Tcp, TcpOption.NoDelay, 1, 'TCP_NODELAY');

@@ -43,6 +43,7 @@ export { endOfRib, isEndOfRib } from './rib/end-of-rib.ts';
 export type { SelectedPath, Selection, SelectionReason } from './rib/multipath.ts';
 export { selectPaths } from './rib/multipath.ts';
 export type { ImportPolicy, Path, PathSource, RejectedPath, RouteChange } from './rib/path.ts';
+export { nextHopText } from './rib/path.ts';
 export type { ReflectionPeer, ReflectorIdentity } from './rib/reflection.ts';
 export { passedOnAttributes, reflectionRefusal } from './rib/reflection.ts';
 export { RefreshTracker } from './rib/refresh-tracker.ts';
@@ -76,6 +77,7 @@ export {
 } from './types/prefix.ts';
 export type { RouterId } from './types/router-id.ts';
 export { formatRouterId, parseRouterId, routerId } from './types/router-id.ts';
+export { canonicalScoped, formatScoped, isLinkLocal, withoutZone, zoneOf } from './types/zone.ts';
 export { WellKnownCommunity } from './wire/attribute/communities.ts';
 export type { AfiSafi, Capability, GracefulRestartFamily } from './wire/capability/capability.ts';
 export { AddPathMode } from './wire/capability/capability.ts';

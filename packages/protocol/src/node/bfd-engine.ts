@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type BfdControlPacket, formatIpAddress, parseIpAddress } from '../index.ts';
+import { type BfdControlPacket, canonicalScoped } from '../index.ts';
 import { threadClock } from './bfd-clock.ts';
 import { type BfdPath, BfdReceivers } from './bfd-receivers.ts';
 import { BfdSessionDriver } from './bfd-session-driver.ts';
@@ -234,7 +234,5 @@ function pathOf({ remoteAddress, multihop }: BfdSessionOptions): BfdPath {
 
 /** The neighbour's address in one spelling, with its zone, and the kind of path. @throws RangeError naming the address */
 function peerKey(address: string, { multihop }: BfdPath): string {
-  const [text = '', zone] = address.split('%');
-  const canonical = formatIpAddress(parseIpAddress(text));
-  return `${multihop ? 'multihop ' : ''}${canonical}${zone === undefined ? '' : `%${zone}`}`;
+  return `${multihop ? 'multihop ' : ''}${canonicalScoped(address)}`;
 }

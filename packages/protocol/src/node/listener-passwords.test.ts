@@ -36,6 +36,22 @@ describe('passwords of neighbours of both families', () => {
     expect(keys).toEqual(['0.0.0.0 10.0.0.0/24', ':: 10.0.0.0/24', ':: fd00::/64']);
   });
 
+  it('stay for a link-local address that is a neighbour on another link too: the kernel has one key for both', async () => {
+    const keys: string[] = [];
+    const sockets = recording(keys);
+    const speaker = new BgpSpeaker({ asn: asn(64512), routerId: parseRouterId('10.0.0.1'), sockets });
+    await speaker.listen({ address: '::' });
+    const common = { remoteAsn: [asn(64512)], passive: true, socket: { password: 'secret' } };
+    const east = speaker.addPeer({ ...common, name: 'east', address: 'fe80::1%eth0' });
+    const west = speaker.addPeer({ ...common, name: 'west', address: 'fe80::1%eth1' });
+    keys.length = 0;
+    await speaker.removePeer(east);
+    expect(keys).toEqual([]);
+    await speaker.removePeer(west);
+    expect(keys).toEqual([':: fe80::1/128']);
+    await speaker.close();
+  });
+
   it('are replaced by name, and taken back', async () => {
     const keys: string[] = [];
     const sockets = recording(keys);

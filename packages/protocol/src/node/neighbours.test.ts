@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { asn, ipv4Unicast, parseRouterId } from '../index.ts';
+import { asn, ipv4Unicast, parseIpAddress, parseRouterId } from '../index.ts';
 import { ManualClock } from './kit/manual-clock.ts';
 import { MemoryNetwork } from './kit/memory-sockets.ts';
 import { internalRoutes } from './kit/routes.ts';
@@ -176,6 +176,44 @@ describe('a configured peer', () => {
     await clock.advance(10_000);
     expect(speaker.peers()[0]?.status().lastNotificationReceived).toMatchObject({ code: 6, subcode: 6 });
     expect(router.peers().map(({ name, state }) => [name, state])).toEqual([['m1', 'Established']]);
+  });
+});
+
+describe('link-local addresses (RFC 4007 section 6)', () => {
+  const settings = { remoteAsn: [asn(64512)], passive: true } as const;
+
+  it('are the same neighbour only on the same link', async () => {
+    router.addPeer({ ...settings, name: 'east', address: 'FE80:0::1%eth0' });
+    router.addPeer({ ...settings, name: 'west', address: 'fe80::1%eth1' });
+    const speaker = new BgpSpeaker({
+      asn: asn(64512),
+      routerId: parseRouterId('10.0.0.1'),
+      sockets: network.host('fe80::1%eth1'),
+      clock,
+    });
+    speakers.push(speaker);
+    speaker.addPeer({ name: 'router', address: '10.0.0.10', remoteAsn: [asn(64512)], connectRetryTime: 5 });
+    await clock.advance(100);
+    expect(router.peers().map(({ name, state }) => [name, state])).toEqual([
+      ['east', 'Active'],
+      ['west', 'Established'],
+    ]);
+    expect(router.peer('west')?.adjRibIn?.source).toMatchObject({
+      address: parseIpAddress('fe80::1'),
+      zone: 'eth1',
+    });
+  });
+
+  it('are nobody on a link where they are not configured', async () => {
+    router.addPeer({ ...settings, name: 'east', address: 'fe80::1%eth0' });
+    const stranger = network.host('fe80::1%eth1').open('10.0.0.10', {});
+    stranger.connect(179, '10.0.0.10');
+    await clock.advance(2000);
+    expect(router.rejectedConnections).toBe(1);
+    expect(events).toContainEqual([
+      undefined,
+      expect.objectContaining({ type: 'connection-refused', address: 'fe80::1%eth1' }),
+    ]);
   });
 });
 

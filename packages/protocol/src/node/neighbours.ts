@@ -1,11 +1,13 @@
 import {
-  formatIpAddress,
+  formatScoped,
   type IpAddress,
   ipAddress,
   type Prefix,
   parseIpAddress,
   parsePrefix,
   prefixContains,
+  withoutZone,
+  zoneOf,
 } from '../index.ts';
 import type { ResolvedSettings } from './peer-settings.ts';
 
@@ -19,11 +21,11 @@ export interface NeighbourRange {
 
 /**
  * The one spelling of an address that peers are found by: an IPv4 address mapped into IPv6, as a dual-stack listener
- * reports it, is the IPv4 address, and a zone does not count.
+ * reports it, is the IPv4 address, and a zone counts for a link-local address only (RFC 4007 section 6).
  * @throws RangeError for what is no address
  */
 export function canonicalAddress(text: string): string {
-  return formatIpAddress(unmapped(parseIpAddress(text.split('%')[0] ?? text)));
+  return formatScoped(unmapped(parseIpAddress(withoutZone(text))), zoneOf(text));
 }
 
 /** ::ffff:0:0/96 (RFC 4291 section 2.5.5.2). */
@@ -35,9 +37,9 @@ function unmapped(address: IpAddress): IpAddress {
   return isMapped ? ipAddress(bytes.slice(12)) : address;
 }
 
-/** The prefix of one host, as `ListeningSocket.setPassword` takes it. */
+/** The prefix of one host, as `ListeningSocket.setPassword` takes it: the kernel's keys are the same on all links. */
 export function hostPrefix(address: string): string {
-  return `${canonicalAddress(address)}/${address.includes(':') ? 128 : 32}`;
+  return `${withoutZone(canonicalAddress(address))}/${address.includes(':') ? 128 : 32}`;
 }
 
 /**
@@ -55,7 +57,7 @@ export function neighbourRange(
 
 /** The most specific range that an address is in. */
 export function rangeOf(ranges: Iterable<NeighbourRange>, address: string): NeighbourRange | undefined {
-  const parsed = parseIpAddress(address);
+  const parsed = parseIpAddress(withoutZone(address));
   let best: NeighbourRange | undefined;
   for (const range of ranges) {
     if (!prefixContains(range.prefix, parsed)) continue;

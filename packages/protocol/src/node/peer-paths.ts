@@ -4,7 +4,6 @@ import {
   type DecodedUpdate,
   endOfRib,
   type Family,
-  type IpAddress,
   ipv4Unicast,
   isEndOfRib,
   type LocalOffer,
@@ -16,6 +15,8 @@ import {
   type RouteChange,
   type RouterId,
   type SessionEnd,
+  withoutZone,
+  zoneOf,
 } from '../index.ts';
 import type { Clock } from './clock.ts';
 import { canonicalAddress } from './neighbours.ts';
@@ -24,7 +25,8 @@ import type { ResolvedSettings } from './peer-settings.ts';
 
 export interface PeerPathsOptions {
   readonly name: string;
-  readonly address: IpAddress;
+  /** Canonical, a link-local one with its zone. */
+  readonly address: string;
   readonly settings: ResolvedSettings;
   readonly local: Pick<LocalOffer, 'asn' | 'routerId'> & { readonly clusterId: RouterId | undefined };
   readonly table: AttributeTable;
@@ -196,7 +198,8 @@ export class PeerPaths {
     const { name, address, settings, local, table, random } = this.#options;
     const source: PathSource = {
       name,
-      address,
+      address: parseIpAddress(withoutZone(address)),
+      zone: zoneOf(address),
       routerId: remoteOpen.bgpIdentifier,
       asn: context.peerAsn,
       isInternal: context.isInternal,

@@ -63,7 +63,7 @@ export interface PeerSettings {
 /** One configured peer. */
 export interface PeerOptions extends PeerSettings {
   readonly name: string;
-  /** A literal IPv4 or IPv6 address. */
+  /** A literal IPv4 or IPv6 address; a link-local one with its zone, `fe80::1%eth0` (RFC 4007 section 11). */
   readonly address: string;
   /** Default 179. */
   readonly port?: number;

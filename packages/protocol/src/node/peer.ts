@@ -11,7 +11,6 @@ import {
   type Negotiated,
   type Oscillation,
   type Path,
-  parseIpAddress,
   type Route,
   type RouteChange,
   type RouteId,
@@ -110,7 +109,7 @@ export class Peer {
     this.#session = this.#newSession(restarting);
     this.#paths = new PeerPaths({
       name: identity.name,
-      address: parseIpAddress(canonicalAddress(identity.address)),
+      address: canonicalAddress(identity.address),
       settings,
       local: context,
       table: context.table,

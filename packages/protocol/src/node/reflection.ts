@@ -7,6 +7,7 @@ import {
   RouteReflector,
   type RouterId,
   type Selection,
+  zoneOf,
 } from '../index.ts';
 import type { Peer } from './peer.ts';
 import type { BgpSpeaker } from './speaker.ts';
@@ -60,6 +61,7 @@ export class Reflection {
       isInternal,
       isClient: role.isClient,
       routerId: remoteOpen.bgpIdentifier,
+      zone: zoneOf(peer.address),
       context,
     });
     this.#told.set(name, peer);

@@ -216,7 +216,11 @@ export class BgpSpeaker {
     peer.stop(text === undefined ? { subcode: CeaseSubcode.PeerDeconfigured } : { text });
     peer.dropStale();
     this.#forget(peer);
-    if (peer.range === undefined) this.#setPassword(hostPrefix(peer.address), undefined);
+    const prefix = hostPrefix(peer.address);
+    const isShared = this.peers().some(
+      (one) => one.range === undefined && hostPrefix(one.address) === prefix,
+    );
+    if (peer.range === undefined && !isShared) this.#setPassword(prefix, undefined);
     await peer.gone();
   }
 

@@ -4,6 +4,7 @@ import { parseRouterId } from '../types/router-id.ts';
 import { pathFrom, source } from './kit/paths.ts';
 import type { Selection } from './multipath.ts';
 import { selectPaths } from './multipath.ts';
+import type { PathSource } from './path.ts';
 
 /** `m11 best, m12 multipath`: every path, in the order of the selection; what traffic may take has a star. */
 function summary({ paths }: Selection): string {
@@ -57,5 +58,13 @@ describe('selectPaths', () => {
       'm11* best, m12 same next hop as a better path',
     );
     expect(summary(selectPaths([pathFrom(m11, { nextHop: parseIpAddress('fe80::1') })]))).toBe('m11* best');
+  });
+
+  it('takes a link-local next hop for another one on each link', () => {
+    const nextHop = parseIpAddress('fe80::1');
+    const on = (peer: PathSource, zone: string) => pathFrom({ ...peer, zone }, { nextHop });
+    expect(summary(selectPaths([on(m11, 'eth0'), on(m12, 'eth1'), on(m13, 'eth0')]))).toBe(
+      'm11* best, m12* multipath, m13 same next hop as a better path',
+    );
   });
 });

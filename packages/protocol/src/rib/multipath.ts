@@ -1,5 +1,5 @@
-import type { IpAddressKey } from '../types/ip-address.ts';
-import { ipAddressKey } from '../types/ip-address.ts';
+import { type IpAddressKey, ipAddressKey } from '../types/ip-address.ts';
+import { isLinkLocal } from '../types/zone.ts';
 import { type DecisionOptions, type DecisionReason, decide } from './decision.ts';
 import type { Path } from './path.ts';
 
@@ -41,10 +41,16 @@ export function selectPaths(paths: readonly Path[], options: DecisionOptions = {
   const nextHops = new Set<IpAddressKey | undefined>();
   const selected = ranking.map(({ path, reason }): SelectedPath => {
     if (path !== best && !tieBreakers.has(reason)) return { path, reason, isUsed: false };
-    const nextHop = path.attributes.nextHop && ipAddressKey(path.attributes.nextHop);
+    const nextHop = nextHopKey(path);
     if (nextHops.has(nextHop)) return { path, reason: 'same next hop as a better path', isUsed: false };
     nextHops.add(nextHop);
     return { path, reason: path === best ? 'best' : 'multipath', isUsed: true };
   });
   return { best, paths: selected };
+}
+
+/** A link-local address names one host on each link. */
+function nextHopKey({ attributes: { nextHop }, from }: Path): IpAddressKey | undefined {
+  const key = nextHop && ipAddressKey(nextHop);
+  return nextHop !== undefined && isLinkLocal(nextHop) ? `${key}%${from.zone}` : key;
 }

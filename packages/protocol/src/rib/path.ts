@@ -2,6 +2,7 @@ import type { Asn } from '../types/asn.ts';
 import type { IpAddress } from '../types/ip-address.ts';
 import type { Prefix } from '../types/prefix.ts';
 import type { RouterId } from '../types/router-id.ts';
+import { formatScoped } from '../types/zone.ts';
 import type { PathAttributes } from '../wire/path-attributes.ts';
 
 /** The peer that a path was learned from, as the decision process needs it. */
@@ -10,11 +11,18 @@ export interface PathSource {
   readonly name: string;
   /** The peer address, the last tie-breaker (RFC 4271 section 9.1.2.2 (g)). */
   readonly address: IpAddress;
+  /** The link of a link-local peer address, by name (RFC 4007 section 6); no other has one. */
+  readonly zone?: string | undefined;
   /** The BGP Identifier of the peer's OPEN. */
   readonly routerId: RouterId;
   readonly asn: Asn;
   /** The peer is in our AS. */
   readonly isInternal: boolean;
+}
+
+/** The next hop of a path as text; a link-local one with the link of the session that it came by. Empty without one. */
+export function nextHopText({ attributes, from }: Pick<Path, 'attributes' | 'from'>): string {
+  return attributes.nextHop === undefined ? '' : formatScoped(attributes.nextHop, from.zone);
 }
 
 /** A route in an Adj-RIB-In, after import policy. Never changed: a change of it is another object. */

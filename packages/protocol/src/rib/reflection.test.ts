@@ -56,6 +56,21 @@ describe('who gets what (RFC 4456 section 6)', () => {
   });
 });
 
+describe('a next hop that is link-local alone (RFC 2545 section 3)', () => {
+  const linkLocal = { nextHop: parseIpAddress('fe80::11') };
+  const onAnother = 'its link-local next hop is on another link';
+
+  it.each([
+    ['eth0', 'eth0', undefined],
+    ['eth0', 'eth1', onAnother],
+    ['eth0', undefined, onAnother],
+    [undefined, undefined, onAnother],
+  ])('of a session on %s is for sessions on the same link: %s: %s', (from, to, refusal) => {
+    const path = pathFrom(source(11, { zone: from }), linkLocal, { prefix: 'fd00:64::1/128' });
+    expect(reflectionRefusal(path, peer(11, 'client'), { ...peer(12, 'client'), zone: to })).toBe(refusal);
+  });
+});
+
 describe('what a path is passed on with', () => {
   const sequence = (...asns: number[]) => ({ type: SegmentType.AsSequence, asns: asns.map(asn) });
 

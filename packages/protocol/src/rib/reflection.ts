@@ -1,5 +1,6 @@
 import type { Asn } from '../types/asn.ts';
 import type { RouterId } from '../types/router-id.ts';
+import { isLinkLocal } from '../types/zone.ts';
 import { WellKnownCommunity } from '../wire/attribute/communities.ts';
 import type { AsPathSegment, PathAttributes } from '../wire/path-attributes.ts';
 import { SegmentType } from '../wire/path-attributes.ts';
@@ -14,6 +15,8 @@ export interface ReflectionPeer {
   readonly isInternal: boolean;
   /** A client of RFC 4456; says nothing about an external peer. */
   readonly isClient: boolean;
+  /** As in `PathSource`. */
+  readonly zone?: string | undefined;
 }
 
 /** Who reflects. */
@@ -45,12 +48,17 @@ export function reflectionRefusal(
 export function kindRefusal(
   path: Path,
   from: Pick<ReflectionPeer, 'isClient'>,
-  to: Pick<ReflectionPeer, 'isInternal' | 'isClient'>,
+  to: Pick<ReflectionPeer, 'isInternal' | 'isClient' | 'zone'>,
 ): string | undefined {
   const { attributes } = path;
   const isInternalOnly = path.from.isInternal && to.isInternal;
   if (isInternalOnly && !from.isClient && !to.isClient) return 'both are non-clients';
-  const { communities } = attributes;
+  const { communities, nextHop } = attributes;
+  // RFC 2545 section 3: to others than those on its link such an address says nothing, or names another host.
+  const isOnOneLink = nextHop !== undefined && isLinkLocal(nextHop);
+  if (isOnOneLink && (path.from.zone === undefined || path.from.zone !== to.zone)) {
+    return 'its link-local next hop is on another link';
+  }
   if (communities === undefined) return undefined;
   if (communities.includes(WellKnownCommunity.NoAdvertise)) return 'NO_ADVERTISE';
   if (to.isInternal) return undefined;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { asn } from '../types/asn.ts';
 import { ipv4Unicast, ipv6Unicast } from '../types/family.ts';
-import { formatIpAddress } from '../types/ip-address.ts';
+import { formatIpAddress, parseIpAddress } from '../types/ip-address.ts';
 import { formatPrefix, parsePrefix } from '../types/prefix.ts';
 import { parseRouterId } from '../types/router-id.ts';
 import { Framer } from '../wire/framer.ts';
@@ -193,6 +193,21 @@ describe('a route reflector', () => {
       { announced: [], withdrawn: [], rejected: [], refreshed: [{ ...path, learnedAt: 5 }] },
     );
     expect(flush()).toEqual([]);
+  });
+
+  it('passes a link-local next hop on to those on its link, and to nobody else', () => {
+    const six = { context: { ...single, families: [ipv6Unicast] } };
+    for (const [host, zone] of [
+      [12, 'eth0'],
+      [13, 'eth1'],
+      [14, undefined],
+    ] as const)
+      add(peer(host, { ...six, zone }));
+    const nextHop = parseIpAddress('fe80::11');
+    const path = pathFrom(source(11, { zone: 'eth0' }), { nextHop }, { prefix: 'fd00:64::1/128' });
+    const announced = [{ ...path, attributes: table.intern(path.attributes) }];
+    reflector.apply({ name: 'm11', isClient: true }, { announced, withdrawn: [], rejected: [] });
+    expect(flush()).toEqual(['m12: +fe80::11#0']);
   });
 
   it('forgets everything about paths that are gone', () => {

@@ -58,6 +58,7 @@ interface Group {
   readonly group: UpdateGroup;
   readonly isInternal: boolean;
   readonly isClient: boolean;
+  readonly zone: string | undefined;
 }
 
 /**
@@ -154,9 +155,11 @@ export class RouteReflector {
   }
 
   /** A group with all that there is for it. */
-  #newGroup(kind: string, family: Family, { context, isInternal, isClient }: ReflectorPeer): Group {
+  #newGroup(kind: string, family: Family, peer: ReflectorPeer): Group {
+    const { context, isInternal, isClient, zone } = peer;
     const { table, groupLimits } = this.#options;
-    const made = { group: new UpdateGroup(family, context, table, groupLimits), isInternal, isClient };
+    const group = new UpdateGroup(family, context, table, groupLimits);
+    const made = { group, isInternal, isClient, zone };
     for (const [key, { prefix }] of this.#prefixes) {
       if (prefix.family === family) made.group.set(key, prefix, this.#wanted(made, this.select(prefix)));
     }
@@ -237,13 +240,14 @@ export class RouteReflector {
 }
 
 /** What peers must have in common to be told the same in the same octets. */
-function kindOf(family: Family, { isInternal, isClient, context }: ReflectorPeer): string {
+function kindOf(family: Family, { isInternal, isClient, context, zone = '' }: ReflectorPeer): string {
   return [
     family.name,
     isInternal ? `internal ${isClient ? 'client' : 'non-client'}` : 'external',
     context.asn4 ? 'as4' : 'as2',
     context.addPathSend.includes(family) ? 'add-path' : 'single',
     context.maxSendLength,
+    zone,
   ].join(' ');
 }
 

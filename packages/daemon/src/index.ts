@@ -8,6 +8,7 @@ export {
   type HostPort,
   hostPort,
   ipAddress,
+  neighborAddress,
   prefix,
 } from './config/address.ts';
 export {

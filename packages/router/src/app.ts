@@ -10,14 +10,7 @@ import {
   readSecret,
 } from '@bgp-lb/daemon';
 import { linuxSockets } from '@bgp-lb/linux';
-import {
-  asn,
-  formatIpAddress,
-  formatPrefix,
-  type Path,
-  parseRouterId,
-  type RouterId,
-} from '@bgp-lb/protocol';
+import { asn, formatPrefix, nextHopText, type Path, parseRouterId, type RouterId } from '@bgp-lb/protocol';
 import { type Peer, systemClock } from '@bgp-lb/protocol/node';
 import type { ControlSources } from './api/control-routes.ts';
 import { startControl } from './api/start-control.ts';
@@ -25,6 +18,7 @@ import { connectBfd } from './bfd/connect-bfd.ts';
 import type { NeighborBfd } from './bfd/neighbor-bfd.ts';
 import { StallWatch } from './bfd/stall-watch.ts';
 import { BgpNeighbors } from './bgp/bgp-neighbors.ts';
+import { globalAddressOn } from './bgp/global-address.ts';
 import { identityHost } from './bgp/identity-host.ts';
 import { canonicalText, localAddressOf } from './bgp/neighbor-options.ts';
 import { chooseRouterId } from './bgp/router-identity.ts';
@@ -190,7 +184,7 @@ class Router {
     this.#reportProblems();
     const bgp = this.#makeNeighbors(routerId, isForwarding(adopted));
     this.#bgp = bgp;
-    const advertiser = new UpstreamAdvertiser(bgp);
+    const advertiser = new UpstreamAdvertiser(bgp, globalAddressOn);
     this.#advertiser = advertiser;
     const drainProblem = this.#memberDrains.restore();
     if (drainProblem !== undefined) this.#observer.problem(drainProblem);
@@ -272,9 +266,9 @@ class Router {
   }
 
   /** Whether packets go to a path's next hop; `undefined` for one that is no member of ours, of which somebody else may know. */
-  #isForwardedTo({ prefix, attributes }: Path): boolean | undefined {
-    const vip = formatPrefix(prefix);
-    const nextHop = attributes.nextHop === undefined ? '' : formatIpAddress(attributes.nextHop);
+  #isForwardedTo(path: Path): boolean | undefined {
+    const vip = formatPrefix(path.prefix);
+    const nextHop = nextHopText(path);
     if (this.#dataPlane.forwarding(vip).includes(nextHop)) {
       return true;
     }

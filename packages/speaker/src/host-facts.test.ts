@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import { AddressFlag, type InterfaceAddress, RouteSocket } from '@bgp-lb/linux';
 import { afterAll, describe, expect, it } from 'vitest';
-import { hostFacts, linkLocalTowards } from './host-facts.ts';
+import { globalOnLinkOf, hostFacts, linkLocalTowards } from './host-facts.ts';
 
 /** The loopback interface is all that is asked about. */
 const routes = new RouteSocket();
@@ -93,5 +93,14 @@ describe('the link-local address beside an IPv6 next hop', () => {
   it.each(['Tentative', 'DadFailed'] as const)('is not one that may be of another host: %s', (flag) => {
     const unsure = () => addresses().map((one) => ({ ...one, flags: AddressFlag[flag] }));
     expect(linkLocalTowards({ routeTo: () => route, addresses: unsure }, '2001:db8::1')).toBeUndefined();
+  });
+
+  it('has a global one beside it in its turn, where the link of a link-local router has one to rely on', () => {
+    const routes = { routeTo: () => route, addresses };
+    expect(globalOnLinkOf(routes, 'fe80::1%eth0')).toBe('2001:db8::2');
+    const old = () => addresses().map((one) => ({ ...one, flags: AddressFlag.Deprecated }));
+    expect(globalOnLinkOf({ ...routes, addresses: old }, 'fe80::1%eth0')).toBeUndefined();
+    const only = () => addresses().filter(({ scope }) => scope === 'link');
+    expect(globalOnLinkOf({ ...routes, addresses: only }, 'fe80::1%eth0')).toBeUndefined();
   });
 });

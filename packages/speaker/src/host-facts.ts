@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AddressFlag, NetlinkError, type RouteSocket } from '@bgp-lb/linux';
+import { zoneOf } from '@bgp-lb/protocol';
 import type { SpeakerConfig } from './config/speaker-config.ts';
 
 /** What the configuration leaves to the host. */
@@ -44,6 +45,28 @@ export function linkLocalTowards(
   }
 }
 
+/**
+ * Our global address on the link of a link-local router, which goes beside the link-local one as next hop (RFC 2545 section 3);
+ * `undefined` where there is none that others may rely on. A VIP is on `lo`, and never one.
+ */
+export function globalOnLinkOf(
+  routes: Pick<RouteSocket, 'routeTo' | 'addresses'>,
+  router: string,
+): string | undefined {
+  try {
+    const { interfaceIndex } = routes.routeTo(router);
+    const unsure = AddressFlag.Tentative | AddressFlag.DadFailed | AddressFlag.Deprecated;
+    return routes
+      .addresses({ index: interfaceIndex })
+      .find(
+        ({ address, scope, flags }) => address.includes(':') && scope === 'global' && (flags & unsure) === 0,
+      )?.address;
+  } catch (error) {
+    if (error instanceof NetlinkError) return undefined;
+    throw error;
+  }
+}
+
 /** Milliseconds between looks at a host whose network is not complete yet, and how often. */
 const LOOK_INTERVAL = 250;
 const LOOK_ATTEMPTS = 120;
@@ -60,7 +83,8 @@ export async function hostFacts(
   routes: Pick<RouteSocket, 'routeTo'>,
   attempts: number = LOOK_ATTEMPTS,
 ): Promise<HostFacts> {
-  const router = config.routers[0]?.address ?? '';
+  // A link-local source is in no certificate.
+  const router = config.routers.find(({ address }) => zoneOf(address) === undefined)?.address ?? '';
   const { address } = config.apiServer;
   const nodeAddress = await waitFor(
     attempts,

@@ -3,7 +3,7 @@ import { BfdThread } from '@bgp-lb/protocol/node';
 import { RouterBfd } from './bfd/router-bfd.ts';
 import { Advertiser, type RouterChanges, type RouterPasswords } from './bgp/advertiser.ts';
 import type { RouterConfig } from './config/speaker-config.ts';
-import { linkLocalTowards, sourceTowards } from './host-facts.ts';
+import { globalOnLinkOf, linkLocalTowards, sourceTowards } from './host-facts.ts';
 import type { Journal } from './journal.ts';
 import type { SpeakerContext } from './speaker-context.ts';
 
@@ -33,6 +33,7 @@ export function routerSessions(
     isRestarting,
     sourceTowards: (router) => sourceTowards(routes, router),
     linkLocalTowards: (router) => linkLocalTowards(routes, router),
+    globalOnLinkOf: (router) => globalOnLinkOf(routes, router),
     sockets: linuxSockets,
     handlers: {
       established: (peer) => {

@@ -14,6 +14,9 @@ export interface HostPort {
   readonly port: number;
 }
 
+/** RFC 4291 section 2.5.6: fe80::/10, in canonical text. */
+const linkLocal = /^fe[89ab][0-9a-f]:/;
+
 /**
  * The canonical text of an address: dotted decimal, or RFC 5952 for IPv6. Throws `FieldError` on anything else, zones, link-local and
  * IPv4-mapped IPv6 addresses (RFC 4291 section 2.5.5.2) included: the kernel treats the latter as IPv4 on the wire.
@@ -32,11 +35,43 @@ export function canonicalAddress(text: string, version?: 4 | 6): string {
   if (/^::ffff:[0-9a-f]{1,4}:[0-9a-f]{1,4}$/.test(canonical)) {
     throw new FieldError(`is an IPv4-mapped address (${address.to4().correctForm()}?)`);
   }
-  // RFC 4291 section 2.5.6: fe80::/10.
-  if (/^fe[89ab][0-9a-f]:/.test(canonical)) {
+  if (linkLocal.test(canonical)) {
     throw new FieldError('is a link-local address, which means nothing without its link: take a global one');
   }
   return canonical;
+}
+
+/** IFNAMSIZ of linux/if.h, less the NUL; dev_valid_name() refuses the rest. */
+const interfaceName = /^(?!\.{1,2}$)[!-$&-.0-9;-~]{1,15}$/;
+
+/**
+ * The canonical text of the address of a neighbour: as `canonicalAddress`, and besides a link-local one with the interface that it
+ * is on, `fe80::1%eth0` (RFC 4007 section 11). The interface need not be there yet.
+ */
+function canonicalNeighborAddress(text: string): string {
+  const percent = text.indexOf('%');
+  const address = percent === -1 ? text : text.slice(0, percent);
+  const isLinkLocal = isIPv6(address) && linkLocal.test(new Address6(address).correctForm());
+  if (!isLinkLocal) {
+    if (percent === -1) return canonicalAddress(text);
+    throw new FieldError('has a zone, and is not link-local', `${canonicalAddress(address)}, without a zone`);
+  }
+  const canonical = new Address6(address).correctForm();
+  if (percent === -1) {
+    throw new FieldError(
+      'is a link-local address, which means nothing without its link',
+      `the address and its interface, like ${canonical}%eth0`,
+    );
+  }
+  const zone = text.slice(percent + 1);
+  // The number of an interface is another one after the next boot.
+  if (!interfaceName.test(zone) || /^[0-9]+$/.test(zone)) {
+    throw new FieldError(
+      'has a zone that is not the name of an interface',
+      `the address and its interface, like ${canonical}%eth0`,
+    );
+  }
+  return `${canonical}%${zone}`;
 }
 
 function familyText(version: 4 | 6 | undefined, what: string): string {
@@ -55,6 +90,24 @@ export function ipAddress(options: AddressOptions = {}): TextField<string> {
         : { type: 'string', format: version === 4 ? 'ipv4' : 'ipv6' },
   };
   return textField(kind, (text) => canonicalAddress(text, version));
+}
+
+/** The address of a BGP neighbour: an IPv4 or IPv6 address, or a link-local one with its interface; canonical text in the program. */
+export function neighborAddress(): TextField<string> {
+  const kind: FieldKind = {
+    type: 'neighbor address',
+    allowed:
+      'an IPv4 or IPv6 address, like 10.0.0.1, or a link-local one with its interface, like fe80::1%eth0',
+    jsonSchema: {
+      type: 'string',
+      anyOf: [
+        { format: 'ipv4' },
+        { format: 'ipv6' },
+        { pattern: '^[fF][eE][89abAB][0-9a-fA-F]:[0-9a-fA-F:]+%[!-$&-.0-9;-~]{1,15}$' },
+      ],
+    },
+  };
+  return textField(kind, canonicalNeighborAddress);
 }
 
 /** An IP prefix with all host bits zero; canonical text in the program. The error names the prefix that was probably meant. */

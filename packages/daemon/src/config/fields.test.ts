@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
-import { formatHostPort, hostPort, ipAddress, prefix } from './address.ts';
+import { formatHostPort, hostPort, ipAddress, neighborAddress, prefix } from './address.ts';
 import { duration, formatDuration } from './duration.ts';
 import { filePath } from './file-path.ts';
 import { asNumber, port } from './number-field.ts';
@@ -89,6 +89,32 @@ describe('ipAddress', () => {
   it('can be held to one version', () => {
     expect(read(ipAddress({ version: 4 }), '::1')).toBe('is an IPv6 address');
     expect(read(ipAddress({ version: 6 }), '10.0.0.1')).toBe('is an IPv4 address');
+  });
+});
+
+describe('neighborAddress', () => {
+  const noLink = 'is a link-local address, which means nothing without its link';
+  const noName = 'has a zone that is not the name of an interface';
+  it.each([
+    ['10.0.0.1', '10.0.0.1'],
+    ['2001:DB8:0:0:0:0:0:1', '2001:db8::1'],
+    ['FE80:0::1%eth0', 'fe80::1%eth0'],
+    ['febf::1%bond0.100', 'febf::1%bond0.100'],
+    ['fe80::1', noLink],
+    ['fe80::1%', noName],
+    ['fe80::1%2', noName],
+    ['fe80::1%..', noName],
+    ['fe80::1%a b', noName],
+    ['fe80::1%a/b', noName],
+    ['fe80::1%a:1', noName],
+    ['fe80::1%interface-name-x', noName],
+    ['fe80::1%eth0%eth1', noName],
+    ['2001:db8::1%eth0', 'has a zone, and is not link-local'],
+    ['10.0.0.1%eth0', 'has a zone, and is not link-local'],
+    ['fe80:::1%eth0', 'is not an IP address'],
+    ['fe80::/64%eth0', 'is a prefix, not one address'],
+  ])('reads %s as %s', (input, expected) => {
+    expect(read(neighborAddress(), input)).toBe(expected);
   });
 });
 

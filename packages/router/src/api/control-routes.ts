@@ -2,9 +2,9 @@ import { ControlError, type ControlRoute, type Readiness } from '@bgp-lb/daemon'
 import { tcpMd5Counters } from '@bgp-lb/linux';
 import {
   type BfdState,
-  formatIpAddress,
   formatPrefix,
   formatRouterId,
+  nextHopText,
   type Path,
   type RouterId,
 } from '@bgp-lb/protocol';
@@ -157,10 +157,10 @@ async function oneNeighbor(sources: ControlSources, name: string): Promise<Neigh
 }
 
 function routerRoutes({ bgp, advertiser, pools, now }: ControlSources): RouterRoutes {
-  const whyNotUsable = ({ prefix, attributes: { nextHop } }: Path): string => {
-    const address = nextHop === undefined ? '' : formatIpAddress(nextHop);
+  const whyNotUsable = (path: Path): string => {
+    const address = nextHopText(path);
     const member = pools
-      .get(formatPrefix(prefix))
+      .get(formatPrefix(path.prefix))
       ?.members()
       .find((one) => one.nextHop === address);
     return `not forwarded to${member === undefined || member.reason === '' ? '' : `: ${member.reason}`}`;

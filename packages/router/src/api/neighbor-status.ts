@@ -2,9 +2,9 @@ import {
   type BfdState,
   describeBfdDiagnostic,
   formatAsn,
-  formatIpAddress,
   formatPrefix,
   formatRouterId,
+  nextHopText,
   type Path,
   type SelectedPath,
 } from '@bgp-lb/protocol';
@@ -135,12 +135,11 @@ export function refusedPaths(peer: Peer): RefusedPath[] {
 }
 
 function receivedPath(neighbor: string, path: Path, now: number, selection: string): ReceivedPath {
-  const { nextHop, asPath, localPref, communities, largeCommunities, originatorId, clusterList } =
-    path.attributes;
+  const { asPath, localPref, communities, largeCommunities, originatorId, clusterList } = path.attributes;
   return {
     neighbor,
     prefix: formatPrefix(path.prefix),
-    nextHop: nextHop === undefined ? '' : formatIpAddress(nextHop),
+    nextHop: nextHopText(path),
     asPath: (asPath ?? []).flatMap(({ asns }) => asns.map(formatAsn)).join(' '),
     localPref: localPref ?? null,
     communities: (communities ?? []).map((value) => `${value >>> 16}:${value & 0xffff}`),

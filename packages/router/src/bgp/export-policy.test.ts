@@ -5,8 +5,8 @@ import { originatedAttributes } from './upstream-routes.ts';
 
 const local = asn(64512);
 const nextHop = parseIpAddress('10.0.0.10');
-const external = originatedAttributes(false, local, nextHop);
-const internal = originatedAttributes(true, local, nextHop);
+const external = originatedAttributes(false, local, { address: nextHop });
+const internal = originatedAttributes(true, local, { address: nextHop });
 const none: ExportPolicy = { prepend: 0, communities: [] };
 const large = (localData2: number) => ({ globalAdministrator: 64512, localData1: 7, localData2 });
 const sequence = (...asns: number[]) => [{ type: SegmentType.AsSequence, asns: asns.map(asn) }];

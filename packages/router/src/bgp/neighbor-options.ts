@@ -1,8 +1,8 @@
 import { capabilitySwitches } from '@bgp-lb/daemon';
 import {
   asn,
+  canonicalScoped,
   type Family,
-  formatIpAddress,
   ipv4Unicast,
   ipv6Unicast,
   parseIpAddress,
@@ -91,9 +91,9 @@ export function familyOfAddress(text: string): Family {
   return text.includes(':') ? ipv6Unicast : ipv4Unicast;
 }
 
-/** An address as all of the router writes it. */
+/** An address as all of the router writes it; a link-local one with its interface. */
 export function canonicalText(address: string): string {
-  return formatIpAddress(parseIpAddress(address));
+  return canonicalScoped(address);
 }
 
 function settings(
@@ -171,10 +171,10 @@ function upstreamSettings(
   };
 }
 
-/** Our end of the session's connection, without the port: `undefined` while there is no session. */
+/** Our end of the session's connection, without the port and with its zone: `undefined` while there is no session. */
 export function localAddressOf(peer: Pick<Peer, 'status'>): string | undefined {
   const { localAddress: local } = peer.status();
-  const match = /^\[?([0-9a-f.:]+?)\]?:\d+$/.exec(local ?? '');
+  const match = /^\[?([0-9a-f.:]+?(?:%[^\]]+)?)\]?:\d+$/.exec(local ?? '');
   // An IPv6 listener that takes IPv4 too shows the address mapped (RFC 4291 section 2.5.5.2).
   return match?.[1]?.replace(/^::ffff:(?=\d+\.)/, '');
 }

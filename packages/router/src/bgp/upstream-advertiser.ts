@@ -1,11 +1,14 @@
 import {
-  formatIpAddress,
   formatPrefix,
+  formatScoped,
+  isLinkLocal,
   type PathAttributes,
   parseIpAddress,
   parsePrefix,
   type Route,
   reflectionRefusal,
+  withoutZone,
+  zoneOf,
 } from '@bgp-lb/protocol';
 import type { Peer } from '@bgp-lb/protocol/node';
 import type { UpstreamNeighborConfig } from '../config/router-config.ts';
@@ -14,7 +17,7 @@ import type { BgpNeighbors } from './bgp-neighbors.ts';
 import { asLeaving, withExportPolicy } from './export-policy.ts';
 import { familyOfAddress, localAddressOf } from './neighbor-options.ts';
 import type { RouteAdvertiser } from './route-advertiser.ts';
-import { memberAttributes, originatedAttributes } from './upstream-routes.ts';
+import { memberAttributes, type NextHop, originatedAttributes } from './upstream-routes.ts';
 
 /** A route as a neighbour has it, for people. */
 export interface AdvertisedRoute {
@@ -32,6 +35,7 @@ export interface AdvertisedRoute {
  */
 export class UpstreamAdvertiser implements RouteAdvertiser {
   #bgp: BgpNeighbors;
+  #globalAddressOn: (zone: string) => string | undefined;
   /** How many members each VIP that is advertised is forwarded to. */
   #advertised = new Map<string, number>();
   /** This load balancer leaves: how far it is. */
@@ -39,8 +43,10 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
   /** Addresses of upstreams that get nothing until their BFD is Up. */
   #waiting = new Set<string>();
 
-  constructor(bgp: BgpNeighbors) {
+  /** @param globalAddressOn a global address of this host on an interface; `undefined` without one */
+  constructor(bgp: BgpNeighbors, globalAddressOn: (zone: string) => string | undefined = () => undefined) {
     this.#bgp = bgp;
+    this.#globalAddressOn = globalAddressOn;
     // In this handler: what is set here is part of what comes before the End-of-RIB.
     bgp.own('upstream', { established: (peer) => this.#update(peer) });
   }
@@ -89,7 +95,7 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
         : peer.advertised().map(({ prefix, attributes: { nextHop }, pathId = 0 }) => ({
             neighbor: peer.name,
             prefix: formatPrefix(prefix),
-            nextHop: nextHop === undefined ? '' : formatIpAddress(nextHop),
+            nextHop: nextHop === undefined ? '' : formatScoped(nextHop, zoneOf(peer.address)),
             pathId: addPath?.includes(prefix.family) === true ? pathId : null,
           }));
     });
@@ -127,8 +133,16 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
         pathId: this.#bgp.pathId(selected.path),
       }));
     }
-    const originated = originatedAttributes(peer.isInternal, localAsn, parseIpAddress(ours));
+    const originated = originatedAttributes(peer.isInternal, localAsn, this.#nextHop(ours));
     return [{ prefix, attributes: asTold(originated) }];
+  }
+
+  /** On a link-local session there is a global address too, where the link has one of ours (RFC 2545 section 3). */
+  #nextHop(ours: string): NextHop {
+    const address = parseIpAddress(withoutZone(ours));
+    const zone = isLinkLocal(address) ? zoneOf(ours) : undefined;
+    const global = zone === undefined ? undefined : this.#globalAddressOn(zone);
+    return global === undefined ? { address } : { address: parseIpAddress(global), linkLocal: address };
   }
 
   /** The members that a VIP is forwarded to, the best path first: an upstream without ADD-PATH gets that. */
@@ -137,7 +151,8 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     if (routerId === undefined) {
       return [];
     }
-    const to = { name: peer.name, routerId, isInternal: peer.isInternal, isClient: false };
+    const zone = zoneOf(peer.address);
+    const to = { name: peer.name, routerId, isInternal: peer.isInternal, isClient: false, zone };
     return this.#bgp.select(vip).paths.filter(({ path, reason }) => {
       const isOfMaster = this.#bgp.peers('master').some((master) => master.peer.name === path.from.name);
       const isForwardedTo = reason !== 'next hop unreachable' && reason !== 'same next hop as a better path';

@@ -20,15 +20,23 @@ const OWN_MEANINGS: readonly number[] = [1, 2];
 /** Sub-type of the link bandwidth community (draft-ietf-idr-link-bandwidth), an AS-specific one with or without transitivity. */
 const LINK_BANDWIDTH = 0x04;
 
+/** This host as next hop of a neighbour. */
+export interface NextHop {
+  readonly address: IpAddress;
+  /** Beside a global one, for a neighbour on our link (RFC 2545 section 3). */
+  readonly linkLocal?: IpAddress;
+}
+
 /** What a VIP is originated with: this host as next hop, and nothing that changes with the members. */
-export function originatedAttributes(isInternal: boolean, localAsn: Asn, nextHop: IpAddress): PathAttributes {
-  return isInternal
-    ? pathAttributes({ origin: Origin.Igp, asPath: [], nextHop, localPref: LOCAL_PREF })
-    : pathAttributes({
-        origin: Origin.Igp,
-        asPath: [{ type: SegmentType.AsSequence, asns: [localAsn] }],
-        nextHop,
-      });
+export function originatedAttributes(isInternal: boolean, localAsn: Asn, nextHop: NextHop): PathAttributes {
+  const { address, linkLocal } = nextHop;
+  return pathAttributes({
+    origin: Origin.Igp,
+    asPath: isInternal ? [] : [{ type: SegmentType.AsSequence, asns: [localAsn] }],
+    nextHop: address,
+    linkLocalNextHop: linkLocal,
+    localPref: isInternal ? LOCAL_PREF : undefined,
+  });
 }
 
 /**

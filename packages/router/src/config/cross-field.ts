@@ -1,5 +1,6 @@
 import type { CrossFieldFault } from '@bgp-lb/daemon';
-import { parseIpAddress, parsePrefix, prefixContains } from '@bgp-lb/protocol';
+import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
+import { linkLocalFaults } from './link-local-faults.ts';
 import type { MasterNeighborConfig, NeighborConfig, RouterConfig } from './router-config.ts';
 
 /** The rules that concern more than one key. Pure; every fault is found, not only the first. */
@@ -17,6 +18,7 @@ export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault
     ...bfdFaults(config),
     ...passwordFaults(config),
     ...dataPlaneFaults(config),
+    ...linkLocalFaults(config),
   ];
 }
 
@@ -220,7 +222,7 @@ function passwordFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
       return (
         other.passwordFile !== undefined &&
         range !== undefined &&
-        prefixContains(parsePrefix(range), parseIpAddress(address))
+        prefixContains(parsePrefix(range), parseIpAddress(withoutZone(address)))
       );
     });
     return around === undefined

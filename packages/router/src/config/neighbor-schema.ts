@@ -4,6 +4,7 @@ import {
   duration,
   filePath,
   ipAddress,
+  neighborAddress,
   port,
   prefix,
   withoutCapabilities,
@@ -76,7 +77,11 @@ const masters = z.strictObject({
   range: prefix()
     .optional()
     .describe('Whoever connects from this prefix is such a neighbour. This or `address`.'),
-  address: ipAddress().optional().describe('One master. This or `range`.'),
+  address: neighborAddress()
+    .optional()
+    .describe(
+      'One master. This or `range`. A link-local address has its interface with it, `fe80::11%eth0`: packets go to it there.',
+    ),
   ttlSecurityHops: z
     .int()
     .min(0)
@@ -130,7 +135,9 @@ const upstream = z.strictObject({
     .literal('upstream')
     .describe('A router towards the clients: it gets the VIPs, and nothing is imported from it.'),
   ...neighborBase,
-  address: ipAddress().describe('Address of the upstream router.'),
+  address: neighborAddress().describe(
+    'Address of the upstream router; a link-local one with its interface, `fe80::1%eth1`.',
+  ),
   port: port().default(179).describe('TCP port that it listens on.'),
   passive: z.boolean().default(false).describe('Wait for it to connect.'),
   ttlSecurityHops: z
@@ -193,7 +200,9 @@ const internal = z.strictObject({
       'A router of our own AS, another load balancer among them: paths of the VIPs are reflected to it and from it (RFC 4456). It never makes a member.',
     ),
   ...neighborBase,
-  address: ipAddress().describe('Address of the router.'),
+  address: neighborAddress().describe(
+    'Address of the router; a link-local one with its interface, `fe80::1%eth1`.',
+  ),
   port: port().default(179).describe('TCP port that it listens on.'),
   passive: z.boolean().default(false).describe('Wait for it to connect.'),
   client: z

@@ -80,6 +80,40 @@ describe('a master of an IPv6 session', () => {
   );
 });
 
+describe('a master of a session between link-local addresses (RFC 2545 section 3)', () => {
+  const peer: PathSource = { ...master, address: parseIpAddress('fe80::11'), zone: 'eth0' };
+
+  it.each([
+    ['alone in 16 octets', 'fe80::11', undefined],
+    ['beside a global one', 'fd00:1::11', 'fe80::11'],
+    ['twice, as FRR sends it', 'fe80::11', 'fe80::11'],
+  ])('is forwarded to by that address: %s', (_, nextHop, linkLocal) => {
+    const attributes = pathAttributes({
+      nextHop: parseIpAddress(nextHop),
+      linkLocalNextHop: linkLocal === undefined ? undefined : parseIpAddress(linkLocal),
+    });
+    expect(policy(parsePrefix('fd00::1/128'), attributes, peer)).toMatchObject({
+      accept: true,
+      attributes: { nextHop: peer.address, linkLocalNextHop: undefined },
+    });
+  });
+
+  it.each([
+    ['fe80::66', undefined, 'fe80::66'],
+    ['fe80::11', 'fe80::66', 'fe80::66'],
+    ['fd00:1::11', undefined, 'fd00:1::11'],
+  ])('is not taken with another one: %s %s', (nextHop, linkLocal, told) => {
+    const attributes = pathAttributes({
+      nextHop: parseIpAddress(nextHop),
+      linkLocalNextHop: linkLocal === undefined ? undefined : parseIpAddress(linkLocal),
+    });
+    expect(policy(parsePrefix('fd00::1/128'), attributes, peer)).toEqual({
+      accept: false,
+      reason: `next hop is not the peer: ${told}`,
+    });
+  });
+});
+
 describe('a next hop that is a link-local address alone', () => {
   const attributes = pathAttributes({ nextHop: parseIpAddress('fe80::11') });
 

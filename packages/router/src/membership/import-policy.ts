@@ -4,8 +4,10 @@ import {
   formatPrefix,
   type ImportPolicy,
   type IpAddress,
+  isLinkLocal,
   Origin,
   type PathAttributes,
+  type PathSource,
   type Prefix,
 } from '@bgp-lb/protocol';
 
@@ -26,7 +28,7 @@ export function masterImportPolicy(isVip: IsVip, memberAddress?: IpAddress): Imp
     if (!isVip(prefix)) {
       return { accept: false, reason: `not a configured VIP: ${formatPrefix(prefix)}` };
     }
-    const { nextHop } = attributes;
+    const nextHop = ownNextHop(attributes, from);
     const mayBe = [from.address, ...(memberAddress === undefined ? [] : [memberAddress])];
     if (nextHop === undefined || !mayBe.some((address) => equalIpAddress(nextHop, address))) {
       const got = nextHop === undefined ? 'none' : formatIpAddress(nextHop);
@@ -37,9 +39,17 @@ export function masterImportPolicy(isVip: IsVip, memberAddress?: IpAddress): Imp
 }
 
 /**
+ * The next hop by which the peer means itself. Over a session between link-local addresses that is the link-local one, whatever
+ * global one comes beside it (RFC 2545 section 3); over any other the global one.
+ */
+function ownNextHop({ nextHop, linkLocalNextHop }: PathAttributes, from: PathSource): IpAddress | undefined {
+  return isLinkLocal(from.address) ? (linkLocalNextHop ?? nextHop) : nextHop;
+}
+
+/**
  * No master is better than another by what it says of itself: ORIGIN, MULTI_EXIT_DISC and LOCAL_PREF are the same for
  * all, but for the LOCAL_PREF of 0 that asks for less (RFC 8326 section 4). What only it and nobody here knows is not
- * passed on in its name. Packets go by the next hop that was checked, never by a link-local address that comes beside it
+ * passed on in its name. Packets go by the next hop that was checked, never by another one that comes beside it
  * (RFC 2545 section 3): that nobody has vouched for.
  */
 function normalised(attributes: PathAttributes, nextHop: IpAddress): PathAttributes {

@@ -8,15 +8,17 @@ import {
   formatPrefix,
   ipv4Unicast,
   ipv6Unicast,
+  isLinkLocal,
   type Prefix,
   parseIpAddress,
   parsePrefix,
   parseRouterId,
+  withoutZone,
 } from '@bgp-lb/protocol';
 import { BgpSpeaker, type Clock, type Peer, type Sockets, type SpeakerHandlers } from '@bgp-lb/protocol/node';
 import type { RouterConfig, SpeakerConfig } from '../config/speaker-config.ts';
 import type { Advertisement } from '../lifecycle/vip-state.ts';
-import { advertisementAttributes } from './attributes.ts';
+import { type AdvertisementInput, advertisementAttributes } from './attributes.ts';
 import { type OtherMaster, otherMasters, otherMastersPolicy } from './other-masters.ts';
 import { RouterKeys } from './router-keys.ts';
 
@@ -57,6 +59,8 @@ export interface AdvertiserOptions {
   readonly sourceTowards: (router: string) => string | undefined;
   /** Our link-local address on the link that a router is on; `undefined` when it is behind a gateway. Asked for with IPv6. */
   readonly linkLocalTowards: (router: string) => string | undefined;
+  /** Our global address on the link of a link-local router; `undefined` without one. */
+  readonly globalOnLinkOf: (router: string) => string | undefined;
   readonly sockets: Sockets;
   readonly clock?: Clock;
   readonly handlers: Pick<SpeakerHandlers, 'established' | 'down' | 'event'> & {
@@ -264,9 +268,30 @@ export class Advertiser {
     peer.setRoutes(family, local === undefined ? [] : this.#routes(family, peer, local));
   }
 
+  /** RFC 2545 section 3: the global address, and the link-local one for a router on our link; that alone where we have no other. */
+  #nextHop(
+    family: Family,
+    { address }: Peer,
+    local: string,
+  ): Pick<AdvertisementInput, 'nextHop' | 'linkLocalNextHop'> {
+    const { linkLocalTowards, globalOnLinkOf } = this.#options;
+    const own = parseIpAddress(withoutZone(local));
+    if (isLinkLocal(own)) {
+      const global = globalOnLinkOf(address);
+      return global === undefined
+        ? { nextHop: own, linkLocalNextHop: undefined }
+        : { nextHop: parseIpAddress(global), linkLocalNextHop: own };
+    }
+    const linkLocal = family === ipv6Unicast ? linkLocalTowards(address) : undefined;
+    return {
+      nextHop: own,
+      linkLocalNextHop: linkLocal === undefined ? undefined : parseIpAddress(linkLocal),
+    };
+  }
+
   #routes(family: Family, peer: Peer, local: string): Parameters<Peer['setRoutes']>[1] {
-    const { config, linkLocalTowards } = this.#options;
-    const linkLocal = family === ipv6Unicast ? linkLocalTowards(peer.address) : undefined;
+    const { config } = this.#options;
+    const nextHop = this.#nextHop(family, peer, local);
     return config.vips.flatMap((vip) => {
       const advertisement = this.#wanted?.get(vip.address) ?? 'none';
       if (advertisement === 'none' || familyOf(vip.address) !== family) return [];
@@ -274,8 +299,7 @@ export class Advertiser {
         vip,
         localAsn: this.#localAsn,
         isInternal: peer.isInternal,
-        nextHop: parseIpAddress(local),
-        linkLocalNextHop: linkLocal === undefined ? undefined : parseIpAddress(linkLocal),
+        ...nextHop,
         advertisement,
         caKeys: this.#caKeys,
       });
@@ -284,7 +308,7 @@ export class Advertiser {
   }
 }
 
-/** Our address of the established session, which status shows with its port. */
+/** Our address of the established session, with its zone, which status shows with its port. */
 function sessionAddress(peer: Peer): string | undefined {
   const endpoint = peer.state === 'Established' ? peer.status().localAddress : null;
   return endpoint?.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');

@@ -24,6 +24,13 @@ function path(nextHop: string, fields: Partial<PathAttributes> = {}, vip = '10.1
 }
 
 describe('the other masters', () => {
+  it('have link-local addresses with the link of the session, of which one may be ours', () => {
+    const onLink = { ...from, zone: 'eth0' };
+    const paths = ['fe80::12', 'fe80::11'].map((hop) => ({ ...path(hop, {}, 'fd00::64/128'), from: onLink }));
+    const found = otherMasters([{ router: 'fe80::10%eth0', paths }], ['fe80::11%eth0']);
+    expect(found.map(({ address }) => address)).toEqual(['fe80::12%eth0']);
+  });
+
   it('are those that some router forwards to, each once, with the routers that say so', () => {
     const received = [
       { router: '10.0.0.10', paths: [path('10.0.0.13'), path('10.0.0.12')] },

@@ -1,7 +1,7 @@
 import {
-  formatIpAddress,
   formatPrefix,
   type ImportPolicy,
+  nextHopText,
   type Path,
   type Prefix,
   prefixKey,
@@ -39,9 +39,10 @@ export function otherMasters(
 ): readonly OtherMaster[] {
   const found = new Map<string, { vip: string; address: string; routers: string[]; asksForLess: boolean }>();
   for (const { router, paths } of received) {
-    for (const { prefix, attributes } of paths) {
-      const { nextHop, communities, localPref } = attributes;
-      const address = nextHop === undefined ? '' : formatIpAddress(nextHop);
+    for (const path of paths) {
+      const { prefix, attributes } = path;
+      const { communities, localPref } = attributes;
+      const address = nextHopText(path);
       if (address === '' || own.includes(address)) continue;
       const vip = formatPrefix(prefix);
       const asksForLess =

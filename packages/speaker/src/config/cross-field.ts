@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { type Community, type CrossFieldFault, formatCommunity } from '@bgp-lb/daemon';
 import { WellKnownCommunity } from '@bgp-lb/protocol';
+import { linkLocalFaults } from './link-local-faults.ts';
 import type { SpeakerConfig } from './speaker-config.ts';
 
 /** How long an API server with `--shutdown-delay-duration=0` serves on after /readyz turned red, with room. Milliseconds. */
@@ -16,6 +17,7 @@ export function crossFieldFaults(config: SpeakerConfig): readonly CrossFieldFaul
     ...routerIdFaults(config),
     ...bfdFaults(config),
     ...sessionFaults(config),
+    ...linkLocalFaults(config),
     ...communityFaults(config),
     ...timeFaults(config),
     ...credentialFaults(config),

@@ -7,6 +7,7 @@ import {
   hostPort,
   ipAddress,
   logSection,
+  neighborAddress,
   port,
   withoutCapabilities,
 } from '@bgp-lb/daemon';
@@ -73,7 +74,9 @@ const bfd = z.strictObject({
 });
 
 const router = z.strictObject({
-  address: ipAddress().describe('Address of the router (load balancer) to peer with.'),
+  address: neighborAddress().describe(
+    'Address of the router (load balancer) to peer with; a link-local one with its interface, `fe80::10%eth0`.',
+  ),
   port: port().default(179).describe('TCP port that the router listens on.'),
   asn: asNumber().describe("The router's AS number. The same as `asn` makes the session internal (iBGP)."),
   passwordFile: filePath()
@@ -84,7 +87,7 @@ const router = z.strictObject({
     .describe(
       'File with the password that follows. While it is given, attempts to connect use both in turn: the router may be given the new one at any time.',
     ),
-  sourceAddress: ipAddress()
+  sourceAddress: neighborAddress()
     .optional()
     .describe(
       'Our address of the session, and the next hop. Default: the one that the route to the router has.',
@@ -112,7 +115,7 @@ const apiServer = z.strictObject({
   address: ipAddress()
     .optional()
     .describe(
-      'Node address that the API server is probed at. Default: the source address towards the first router.',
+      'Node address that the API server is probed at. Default: the source address towards the first router that is not link-local.',
     ),
   serverName: z
     .string()

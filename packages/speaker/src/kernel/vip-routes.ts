@@ -1,5 +1,5 @@
 import { type KernelChange, NetlinkError, type Route, type RouteSocket, RouteTable } from '@bgp-lb/linux';
-import { parseIpAddress, parsePrefix, prefixContains } from '@bgp-lb/protocol';
+import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
 import type { VipConfig } from '../config/speaker-config.ts';
 
 /** RTPROT_* of our routes, as of our addresses. */
@@ -76,7 +76,7 @@ export class VipRoutes {
     const { vips, routers } = this.#options;
     if (vips.some(({ address }) => hostPrefix(address) === destination)) return true;
     const prefix = parsePrefix(destination);
-    return routers().some((router) => prefixContains(prefix, parseIpAddress(router)));
+    return routers().some((router) => prefixContains(prefix, parseIpAddress(withoutZone(router))));
   }
 
   #wanted(): { readonly wanted: readonly WantedRoute[]; readonly missing: readonly string[] } {
@@ -94,7 +94,12 @@ export class VipRoutes {
           );
         } else {
           const destination = hostPrefix(address);
-          wanted.push({ destination, metric: FIRST_METRIC + index, gateway: router, interfaceIndex });
+          wanted.push({
+            destination,
+            metric: FIRST_METRIC + index,
+            gateway: withoutZone(router),
+            interfaceIndex,
+          });
         }
       }
     }

@@ -26,5 +26,6 @@ export function memorySpeaker(options: {
     passwords: new Map(),
     sourceTowards: () => address,
     linkLocalTowards: () => undefined,
+    globalOnLinkOf: () => undefined,
   });
 }

@@ -1,3 +1,4 @@
+import { withoutZone } from '@bgp-lb/protocol';
 import type { Resolution } from './desired-objects.ts';
 import { addressIs, match, type NftJson, type NftTable, RAW_PRIORITY } from './nft-table.ts';
 
@@ -47,7 +48,7 @@ export function copyTable(version: 4 | 6, targets: CopyTargets): NftTable {
   const rules = vips.map(([address, members]) => {
     const copies = members.map(
       ({ nextHop, interfaceName }): NftJson => ({
-        dup: { addr: nextHop, dev: interfaceName },
+        dup: { addr: withoutZone(nextHop), dev: interfaceName },
       }),
     );
     return {

@@ -6,6 +6,7 @@ import {
   type RouteChange,
   type RouteSocket,
 } from '@bgp-lb/linux';
+import { formatScoped, isLinkLocal, parseIpAddress, withoutZone } from '@bgp-lb/protocol';
 import { FLOOR_METRIC, ROUTE_METRIC } from './desired-objects.ts';
 import {
   type KernelObjects,
@@ -19,7 +20,7 @@ import {
 import type { Operation } from './operation.ts';
 
 /** The requests that the data plane makes of the kernel; `RouteSocket` makes them. */
-export type KernelSocket = Pick<RouteSocket, 'nexthops' | 'routes' | 'rules' | 'changeEach'>;
+export type KernelSocket = Pick<RouteSocket, 'links' | 'nexthops' | 'routes' | 'rules' | 'changeEach'>;
 
 /** What was read back: what carries our protocol number, and the nexthop ids that others use. */
 export interface ReadBack {
@@ -34,12 +35,13 @@ const metrics = [ROUTE_METRIC, FLOOR_METRIC];
 export function readOwnObjects(socket: KernelSocket, protocol: number): ReadBack {
   const all = socket.nexthops();
   const own = all.filter((nexthop) => nexthop.protocol === protocol);
-  const nexthops = own.flatMap((nexthop) => toMember(nexthop));
+  const scoped = scopedBy(socket);
+  const nexthops = own.flatMap((nexthop) => toMember(nexthop, scoped));
   const groups = own.flatMap((nexthop) => toGroup(nexthop));
   const routes = socket
     .routes({ protocol })
     .filter(({ metric = 0 }) => metrics.includes(metric))
-    .map(toOwnRoute);
+    .map((route) => toOwnRoute(route, scoped));
   const rules = ([4, 6] as const).flatMap((version) =>
     socket
       .rules(version)
@@ -129,7 +131,10 @@ const FOR_DONE: Readonly<Partial<Record<Operation['kind'], string>>> = {
 function toChange(operation: Operation, protocol: number): RouteChange {
   switch (operation.kind) {
     case 'set-nexthop':
-      return { kind: 'set-nexthop', nexthop: { ...operation.nexthop, protocol } };
+      return {
+        kind: 'set-nexthop',
+        nexthop: { ...operation.nexthop, gateway: withoutZone(operation.nexthop.gateway), protocol },
+      };
     case 'set-group': {
       const { id, members, resilient } = operation.group;
       return { kind: 'set-nexthop-group', group: { id, members, protocol, ...(resilient && { resilient }) } };
@@ -156,7 +161,7 @@ function toSetting(route: OwnRoute, protocol: number): Extract<RouteChange, { ki
     case 'group':
       return { ...base, nexthopId: target.id };
     case 'gateway':
-      return { ...base, gateway: target.gateway, interfaceIndex: target.interfaceIndex };
+      return { ...base, gateway: withoutZone(target.gateway), interfaceIndex: target.interfaceIndex };
     case 'unreachable':
       return { ...base, type: 'unreachable' };
     case 'other':
@@ -164,13 +169,29 @@ function toSetting(route: OwnRoute, protocol: number): Extract<RouteChange, { ki
   }
 }
 
-function toMember(nexthop: Nexthop): MemberNexthop[] {
+/** How a gateway is written whose interface the kernel says beside it. */
+type Scoped = (gateway: string, interfaceIndex: number) => string;
+
+/** The interfaces are asked for only where a gateway is link-local. */
+function scopedBy(socket: Pick<RouteSocket, 'links'>): Scoped {
+  let names: ReadonlyMap<number, string> | undefined;
+  return (gateway, interfaceIndex) => {
+    const address = parseIpAddress(gateway);
+    if (!isLinkLocal(address)) {
+      return gateway;
+    }
+    names ??= new Map(socket.links().map(({ index, name }) => [index, name]));
+    return formatScoped(address, names.get(interfaceIndex) ?? String(interfaceIndex));
+  };
+}
+
+function toMember(nexthop: Nexthop, scoped: Scoped): MemberNexthop[] {
   if (nexthop.group !== undefined) {
     return [];
   }
   // A blackhole or device next hop of our protocol is nothing that we make: an empty gateway matches nothing.
-  const { id, gateway = '', interfaceIndex = 0 } = nexthop;
-  return [{ id, gateway, interfaceIndex }];
+  const { id, gateway, interfaceIndex = 0 } = nexthop;
+  return [{ id, gateway: gateway === undefined ? '' : scoped(gateway, interfaceIndex), interfaceIndex }];
 }
 
 function toGroup(nexthop: Nexthop): NexthopGroup[] {
@@ -181,12 +202,12 @@ function toGroup(nexthop: Nexthop): NexthopGroup[] {
   return [{ id: nexthop.id, members, resilient: nexthop.resilient }];
 }
 
-function toOwnRoute(route: Route): OwnRoute {
+function toOwnRoute(route: Route, scoped: Scoped): OwnRoute {
   const { destination, table, metric = 0 } = route;
-  return { destination, table, metric, target: targetOf(route) };
+  return { destination, table, metric, target: targetOf(route, scoped) };
 }
 
-function targetOf(route: Route): OwnRoute['target'] {
+function targetOf(route: Route, scoped: Scoped): OwnRoute['target'] {
   if (route.type === 'unreachable') {
     return { kind: 'unreachable' };
   }
@@ -194,7 +215,8 @@ function targetOf(route: Route): OwnRoute['target'] {
     return { kind: 'group', id: route.nexthopId };
   }
   if (route.type === 'unicast' && route.gateway !== undefined && route.interfaceIndex !== undefined) {
-    return { kind: 'gateway', gateway: route.gateway, interfaceIndex: route.interfaceIndex };
+    const { gateway, interfaceIndex } = route;
+    return { kind: 'gateway', gateway: scoped(gateway, interfaceIndex), interfaceIndex };
   }
   return { kind: 'other' };
 }

@@ -48,6 +48,28 @@ it('forwards an IPv6 VIP by a resilient group, and falls back to the floor', asy
   expect(routes()).toEqual(['unreachable 4000000000']);
 });
 
+it('forwards by link-local next hops on their links, and finds them again', async () => {
+  const nextHops = ['fe80::11%to-m1', 'fe80::11%to-m2'];
+  await plane.setProbed(nextHops);
+  await plane.setNextHops(
+    nextHops.map((nextHop) => ({ nextHop, weight: 256 })),
+    VIP,
+  );
+  const gateways = lab
+    .json('nexthop')
+    .flatMap(({ gateway, dev }) => (gateway === undefined ? [] : [`${gateway} ${dev}`]));
+  expect(gateways.sort()).toEqual(['fe80::11 to-m1', 'fe80::11 to-m2']);
+  const { problems, vips } = await plane.status();
+  expect(problems).toEqual([]);
+  expect(vips[0]?.members.map(({ nextHop, buckets }) => [nextHop, buckets])).toEqual(
+    nextHops.map((nextHop) => [nextHop, 512]),
+  );
+  // What is read back is what was made: nothing but the route that is missing is set.
+  lab.ip('-6', 'route', 'del', VIP, 'metric', '84');
+  const repair = await plane.event(({ event }) => event === 'repaired');
+  expect(repair.text).toBe('set-route fd00::100/128 (group) table 254 metric 84');
+});
+
 it('finds its objects as they were made: a read-back changes nothing', async () => {
   await plane.setProbed(['fd00:1::11']);
   await plane.setNextHops([{ nextHop: 'fd00:1::11', weight: 256 }], VIP);

@@ -1,6 +1,7 @@
 /** A next hop in use: RTM_NEWNEXTHOP with gateway and interface. */
 export interface MemberNexthop {
   readonly id: number;
+  /** A link-local one with the name of its interface, `fe80::11%eth0`. */
   readonly gateway: string;
   readonly interfaceIndex: number;
 }

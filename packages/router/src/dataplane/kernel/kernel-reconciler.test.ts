@@ -37,6 +37,7 @@ function nameOf(change: RouteChange): string {
 
 /** Notes the requests, and refuses them as the kernel would when the test says so. */
 const socket: KernelSocket = {
+  links: () => [],
   nexthops: () => [],
   routes: () => [],
   rules: () => [],

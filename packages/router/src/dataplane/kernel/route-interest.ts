@@ -1,4 +1,4 @@
-import { parseIpAddress, parsePrefix, prefixContains } from '@bgp-lb/protocol';
+import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
 import type { KernelChange } from './kernel-host.ts';
 
 /** RTPROT_KERNEL: routes that come with an address. They decide how a next hop is reached. */
@@ -22,6 +22,7 @@ export function concerns(
   }
   const prefix = parsePrefix(destination);
   return (
-    prefix.length > 0 && [...nextHops].some((nextHop) => prefixContains(prefix, parseIpAddress(nextHop)))
+    prefix.length > 0 &&
+    [...nextHops].some((nextHop) => prefixContains(prefix, parseIpAddress(withoutZone(nextHop))))
   );
 }

@@ -1,5 +1,6 @@
 import { constants } from 'node:os';
 import {
+  type Link,
   NetlinkError,
   type Nexthop,
   type Route,
@@ -22,6 +23,11 @@ export class MemoryKernel implements KernelSocket {
   /** How often changes were sent. */
   datagrams = 0;
   fate: (request: string) => Fate = () => 'done';
+
+  /** No interface has a name. */
+  links(): Link[] {
+    return [];
+  }
 
   nexthops(): Nexthop[] {
     this.#ask('read next hops', () => undefined);

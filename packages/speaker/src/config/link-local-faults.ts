@@ -1,0 +1,75 @@
+import type { CrossFieldFault } from '@bgp-lb/daemon';
+import { withoutZone, zoneOf } from '@bgp-lb/protocol';
+import type { RouterConfig, SpeakerConfig } from './speaker-config.ts';
+
+/** What follows for a router from an address that is good on one link only (RFC 4007 section 6). */
+export function linkLocalFaults({ routers, apiServer }: SpeakerConfig): CrossFieldFault[] {
+  const faults = routers.flatMap((router, index) => [
+    ...sourceFaults(router, index),
+    ...(zoneOf(router.address) === undefined ? [] : farFaults(router, index)),
+    ...passwordFaults(router, index, routers),
+  ]);
+  const hasGlobal = routers.some(({ address }) => zoneOf(address) === undefined);
+  if (hasGlobal || apiServer.address !== undefined) return faults;
+  return [
+    ...faults,
+    {
+      path: ['apiServer', 'address'],
+      message:
+        'is not set, and all routers are link-local: no certificate has our source address towards them',
+      value: undefined,
+      allowed: 'the address of this node that the serving certificate has',
+    },
+  ];
+}
+
+/** RFC 4007 section 6: an address of one link is the source of no packet on another. */
+function sourceFaults({ address, sourceAddress }: RouterConfig, index: number): CrossFieldFault[] {
+  if (sourceAddress === undefined) return [];
+  const [zone, own] = [zoneOf(address), zoneOf(sourceAddress)];
+  if (zone === own) return [];
+  return [
+    {
+      path: ['routers', index, 'sourceAddress'],
+      message: `cannot be with the address ${address}`,
+      value: sourceAddress,
+      allowed: zone === undefined ? 'a global address' : `a link-local address on ${zone}`,
+    },
+  ];
+}
+
+/** RFC 4291 section 2.5.6: routers forward no packet from or to such an address. */
+function farFaults({ address, ttlSecurityHops, bfd }: RouterConfig, index: number): CrossFieldFault[] {
+  const faults: CrossFieldFault[] = [];
+  const message = `cannot be with the link-local address ${address}, which is on this link or nowhere`;
+  if (ttlSecurityHops > 1) {
+    const path = ['routers', index, 'ttlSecurityHops'];
+    faults.push({ path, message, value: ttlSecurityHops, allowed: '1, or 0 for none' });
+  }
+  if (bfd?.multihop === true) {
+    faults.push({ path: ['routers', index, 'bfd', 'multihop'], message, value: true, allowed: 'false' });
+  }
+  return faults;
+}
+
+/** One address on two links is two routers, but one TCP-MD5 key of the kernel for those who connect. */
+function passwordFaults(
+  { address, passwordFile }: RouterConfig,
+  index: number,
+  routers: readonly RouterConfig[],
+): CrossFieldFault[] {
+  const twin = routers
+    .slice(0, index)
+    .find(
+      (other) => withoutZone(other.address) === withoutZone(address) && other.passwordFile !== passwordFile,
+    );
+  if (twin === undefined) return [];
+  return [
+    {
+      path: ['routers', index, 'address'],
+      message: `is that of ${twin.address} on another link, with another password`,
+      value: address,
+      allowed: 'one passwordFile for both, or none',
+    },
+  ];
+}

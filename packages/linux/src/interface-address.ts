@@ -173,3 +173,15 @@ function lifetime(cache: Uint8Array | undefined, offset: number): number | undef
   const seconds = new DataView(cache.buffer, cache.byteOffset, 8).getUint32(offset, true);
   return seconds === forever ? undefined : seconds;
 }
+
+/**
+ * The global IPv6 address of an interface that others may rely on: neither deprecated nor still looked for on the link (RFC 4862
+ * sections 5.4 and 5.5.4), and one that stays rather than one with a lifetime, as advertisements of routers give it.
+ */
+export function lastingGlobalAddress(addresses: readonly InterfaceAddress[]): string | undefined {
+  const unsure = AddressFlag.Tentative | AddressFlag.DadFailed | AddressFlag.Deprecated;
+  const usable = addresses.filter(
+    ({ address, scope, flags }) => address.includes(':') && scope === 'global' && (flags & unsure) === 0,
+  );
+  return (usable.find(({ flags }) => (flags & AddressFlag.Permanent) !== 0) ?? usable[0])?.address;
+}

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { AddressFlag, NetlinkError, type RouteSocket } from '@bgp-lb/linux';
+import { AddressFlag, lastingGlobalAddress, NetlinkError, type RouteSocket } from '@bgp-lb/linux';
 import { zoneOf } from '@bgp-lb/protocol';
 import type { SpeakerConfig } from './config/speaker-config.ts';
 
@@ -55,12 +55,7 @@ export function globalOnLinkOf(
 ): string | undefined {
   try {
     const { interfaceIndex } = routes.routeTo(router);
-    const unsure = AddressFlag.Tentative | AddressFlag.DadFailed | AddressFlag.Deprecated;
-    return routes
-      .addresses({ index: interfaceIndex })
-      .find(
-        ({ address, scope, flags }) => address.includes(':') && scope === 'global' && (flags & unsure) === 0,
-      )?.address;
+    return lastingGlobalAddress(routes.addresses({ index: interfaceIndex }));
   } catch (error) {
     if (error instanceof NetlinkError) return undefined;
     throw error;

@@ -26,7 +26,9 @@ it('is a global IPv6 address of that interface which others may rely on', () => 
   ];
   expect(globalAddressIn(host(there), 'eth1')).toBeUndefined();
   expect(globalAddressIn(host([...there, address('fd00::10')]), 'eth1')).toBe('fd00::10');
-  expect(globalAddressIn(host([address('fd00::10')]), 'eth2')).toBeUndefined();
+  const given = [address('fd00::1:2:3:4'), address('fd00::10', { flags: AddressFlag.Permanent })];
+  expect(globalAddressIn(host(given), 'eth1')).toBe('fd00::10');
+  expect(globalAddressIn(host(given), 'eth2')).toBeUndefined();
 });
 
 it('is none where the kernel does not answer', () => {

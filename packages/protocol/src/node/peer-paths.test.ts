@@ -8,7 +8,6 @@ import {
   ipv4Unicast,
   ipv6Unicast,
   type Negotiated,
-  parseIpAddress,
   parseRouterId,
 } from '../index.ts';
 import { ManualClock } from './kit/manual-clock.ts';
@@ -26,7 +25,7 @@ function announced(negotiated: Negotiated, ...prefixes: readonly string[]) {
   const endsOfRib: Family[] = [];
   const paths = new PeerPaths({
     name: 'peer',
-    address: parseIpAddress('10.0.0.2'),
+    address: '10.0.0.2',
     settings: resolveSettings('peer', { remoteAsn: 'external', staleTime: 100 }),
     local: { asn: localAsn, routerId: parseRouterId('10.0.0.1'), clusterId: undefined },
     table: new AttributeTable(),

@@ -111,6 +111,7 @@ it.each([
   ['10.0.0.1:179', []],
   ['[::ffff:10.0.0.1]:40000', []],
   ['[2001:db8::1]:179', ['10.9.0.0/24']],
+  ['[fe80::1%eth0]:179', ['10.9.0.0/24']],
   [undefined, ['10.9.0.0/24']],
 ])(
   'a path whose next hop 10.0.0.1 is our end of the session, %s, is not used (RFC 4271 section 5.1.3)',

@@ -4,6 +4,7 @@ import {
   type DecodedUpdate,
   endOfRib,
   type Family,
+  type IpAddress,
   ipv4Unicast,
   isEndOfRib,
   type LocalOffer,
@@ -285,11 +286,10 @@ export class PeerPaths {
   }
 }
 
-/** `10.0.0.1` of `10.0.0.1:179`, `2001:db8::1` of `[2001:db8::1]:179`. */
+/** `10.0.0.1` of `10.0.0.1:179`, `fe80::1` of `[fe80::1%eth0]:179`. */
 function hostOf(endpoint: string): IpAddress {
-  return parseIpAddress(
-    canonicalAddress(endpoint.slice(0, endpoint.lastIndexOf(':')).replace(/^\[|\]$/g, '')),
-  );
+  const text = endpoint.slice(0, endpoint.lastIndexOf(':')).replace(/^\[|\]$/g, '');
+  return parseIpAddress(withoutZone(canonicalAddress(text)));
 }
 
 function staleFamilies(rib: AdjRibIn): ReadonlySet<Family> {

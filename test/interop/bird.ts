@@ -17,7 +17,7 @@ export class Bird {
     const file = this.#host.path('etc/bird.conf');
     writeFileSync(
       file,
-      `${[`router id ${this.#host.address};`, 'protocol device {}', ...config].join('\n')}\n`,
+      `${[`router id ${this.#host.addressOf(0, 'ipv4')};`, 'protocol device {}', ...config].join('\n')}\n`,
     );
     this.#process = this.#host.spawn('bird', ['bird', '-f', ...more, '-c', file, '-s', this.#control]);
     await this.#process.ready(async () => (await this.birdc('show', 'status')).includes('up and running'));

@@ -1,13 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { Lab, type LabOptions } from '../../scripts/lab/lab.ts';
 import type { MasterHost } from '../../scripts/lab/master-host.ts';
+import type { JsonObject } from '../../scripts/lab/object-store.ts';
 
-/** Brings a master to where a successful kubeadm leaves it, without running kubeadm: certificates, marker, API server, speaker. */
-export async function startMaster(lab: Lab, master: MasterHost): Promise<void> {
+/**
+ * Brings a master to where a successful kubeadm leaves it, without running kubeadm: certificates, marker, API server, speaker.
+ * @param over put over the lab's own settings of the speaker
+ */
+export async function startMaster(lab: Lab, master: MasterHost, over: JsonObject = {}): Promise<void> {
   const first = lab.master(1);
   await master.installCertificates(master === first ? undefined : first);
   writeFileSync(master.markerFile, '');
-  master.writeSpeakerConfig(master === first ? 'init' : 'join');
+  master.writeSpeakerConfig(master === first ? 'init' : 'join', over);
   await master.startApiServer();
   await master.startSpeaker();
 }

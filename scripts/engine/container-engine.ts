@@ -14,7 +14,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { isProcessAlive, type ProcessIdentity, processIdentity } from '../lab/process-identity.ts';
 import { type CommandOptions, runCommand } from '../lab/run-command.ts';
 import { waitUntil } from '../lab/wait-until.ts';
@@ -51,6 +51,8 @@ export class ContainerEngine {
     const id = randomBytes(4).toString('hex');
     const folder = mkdtempSync(`${tmpdir()}/${folderPrefix}`);
     mkdirSync(`${folder}/client`);
+    const plugins = pluginFolder();
+    if (plugins !== undefined) symlinkSync(plugins, `${folder}/client/cli-plugins`);
     mkdirSync(`${folder}/bin`);
     // Debian's client has BuildKit in it; another `docker` that is earlier in PATH may be one that needs a plugin.
     if (existsSync('/usr/bin/docker')) symlinkSync('/usr/bin/docker', `${folder}/bin/docker`);
@@ -89,7 +91,7 @@ export class ContainerEngine {
     return `unix://${this.folder}/docker.sock`;
   }
 
-  /** What the programs `docker` and `docker-compose` need to use this engine, and no context or login of the user's. */
+  /** What the programs `docker` and `docker-compose` need to use this engine: the user's plugins, and no context or login. */
   get environment(): Readonly<Record<string, string>> {
     return {
       PATH: `${this.folder}/bin:${process.env['PATH']}`,
@@ -114,6 +116,12 @@ export class ContainerEngine {
       timeoutMs: stopLimit,
     });
   }
+}
+
+/** The user's plugins of `docker`, which are programs as those on PATH: Compose 2 is one. */
+function pluginFolder(): string | undefined {
+  const folder = `${process.env['DOCKER_CONFIG'] ?? `${homedir()}/.docker`}/cli-plugins`;
+  return existsSync(folder) ? folder : undefined;
 }
 
 /** The reading end of a pipe that never ends, since the reader itself holds the other end as well. */

@@ -1,7 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ContainerEngine } from '../../scripts/engine/container-engine.ts';
 import { waitUntil } from '../../scripts/lab/wait-until.ts';
 
@@ -22,19 +30,32 @@ function machine(): unknown {
 
 describe('ContainerEngine', { timeout: 120_000 }, () => {
   let engine: ContainerEngine | undefined;
+  let userFolder: string;
+  beforeEach(() => {
+    userFolder = mkdtempSync(`${tmpdir()}/bgp-lb-docker-config-`);
+    vi.stubEnv('DOCKER_CONFIG', userFolder);
+  });
   afterEach(async () => {
+    vi.unstubAllEnvs();
     await engine?.stop();
     engine = undefined;
+    rmSync(userFolder, { recursive: true });
   });
 
-  it('answers at its own socket, with bridge and firewall where the machine does not see them', async () => {
+  it('answers at its own socket, with bridge and firewall where the machine does not see them, and has the plugins of the user', async () => {
     const before = machine();
+    mkdirSync(`${userFolder}/cli-plugins`);
+    const metadata = '{"SchemaVersion":"0.1.0","Vendor":"a test","Version":"1"}';
+    const plugin = `#!/bin/sh\n[ "$1" = docker-cli-plugin-metadata ] && exec echo '${metadata}'\necho plugged in\n`;
+    writeFileSync(`${userFolder}/cli-plugins/docker-witness`, plugin, { mode: 0o755 });
     engine = await ContainerEngine.start();
+    expect(await engine.run(['docker', 'witness'])).toBe('plugged in\n');
     expect(await engine.run(['docker', 'network', 'ls', '--format', '{{.Name}}'])).toContain('bridge');
     expect(machine()).toEqual(before);
     await engine.stop();
     expect(machine()).toEqual(before);
     expect(existsSync(engine.folder)).toBe(false);
+    expect(existsSync(`${userFolder}/cli-plugins/docker-witness`)).toBe(true);
   });
 
   it('ends with its owner, even when that is killed', async () => {

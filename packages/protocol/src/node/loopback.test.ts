@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { asn, ipv4Unicast, parseRouterId } from '../index.ts';
+import { type Clock, systemClock } from './clock.ts';
 import { prefixesOf, routes } from './kit/routes.ts';
 import { signal } from './kit/signal.ts';
 import type { DownReason } from './peer-event.ts';
@@ -10,7 +11,7 @@ import { plainSockets, type Sockets } from './sockets.ts';
 import { BgpSpeaker, type SpeakerHandlers } from './speaker.ts';
 
 /** Real TCP on 127.0.0.1 and 127.0.0.2, on a port of its own for each test. */
-let nextPort = 20_000 + (process.pid % 20_000);
+let nextPort = 20_000 + (process.pid % 12_000);
 const speakers: BgpSpeaker[] = [];
 
 afterEach(async () => {
@@ -22,12 +23,14 @@ async function speakerAt(
   port: number,
   handlers: SpeakerHandlers = {},
   sockets: Sockets = plainSockets,
+  clock: Clock = systemClock,
 ): Promise<BgpSpeaker> {
   const speaker = new BgpSpeaker({
     asn: asn(65000 + index),
     routerId: parseRouterId(`127.0.0.${index}`),
     handlers,
     sockets,
+    clock,
   });
   speakers.push(speaker);
   await speaker.listen({ address: `127.0.0.${index}`, port });
@@ -87,7 +90,9 @@ describe('over real TCP', () => {
 
   it('a NOTIFICATION arrives also at a peer that keeps sending', async () => {
     const port = nextPort++;
-    const one = await speakerAt(1, port);
+    // Two seconds are not enough for so much on a busy machine.
+    const patient: Clock = { ...systemClock, after: (ms, fire) => systemClock.after(30 * ms, fire) };
+    const one = await speakerAt(1, port, {}, plainSockets, patient);
     one.addPeer(neighbour(1, port, { passive: true }));
     const flooding = plainSockets.open('127.0.0.1', { localAddress: '127.0.0.2' });
     const errors: Error[] = [];

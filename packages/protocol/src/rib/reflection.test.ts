@@ -113,6 +113,16 @@ describe('what a path is passed on with', () => {
     });
   });
 
+  it('leaves extended communities that are not transitive behind at the border of the AS (RFC 4360 section 6)', () => {
+    const extended = (type: number) => ({ bytes: Uint8Array.of(type, 2, 0, 0, 0, 0, 0, 1) });
+    const path = (...types: number[]) => pathFrom(source(11), { extendedCommunities: types.map(extended) });
+    const both = path(0x00, 0x40, 0xc3, 0x83);
+    expect(passedOnAttributes(both, true, identity).extendedCommunities).toHaveLength(4);
+    const passedOn = passedOnAttributes(both, false, identity).extendedCommunities;
+    expect(passedOn).toEqual([extended(0x00), extended(0x83)]);
+    expect(passedOnAttributes(path(0x40), false, identity).extendedCommunities).toBeUndefined();
+  });
+
   it.each([true, false])(
     'leaves the link-local address of the next hop behind (towards internal peers: %s)',
     (toInternal) => {

@@ -2,7 +2,7 @@ import type { Asn } from '../types/asn.ts';
 import type { RouterId } from '../types/router-id.ts';
 import { isLinkLocal } from '../types/zone.ts';
 import { WellKnownCommunity } from '../wire/attribute/communities.ts';
-import type { AsPathSegment, PathAttributes } from '../wire/path-attributes.ts';
+import type { AsPathSegment, ExtendedCommunity, PathAttributes } from '../wire/path-attributes.ts';
 import { SegmentType } from '../wire/path-attributes.ts';
 import type { Path } from './path.ts';
 
@@ -90,6 +90,7 @@ export function passedOnAttributes(
       localPref: undefined,
       originatorId: undefined,
       clusterList: undefined,
+      extendedCommunities: transitiveOnes(attributes.extendedCommunities),
     };
   }
   if (!from.isInternal) return { ...attributes, localPref: attributes.localPref ?? DEFAULT_LOCAL_PREF };
@@ -98,6 +99,14 @@ export function passedOnAttributes(
     originatorId: attributes.originatorId ?? from.routerId,
     clusterList: [clusterId, ...(attributes.clusterList ?? [])],
   };
+}
+
+/** RFC 4360 section 6: those with the T bit (section 2) do not cross the border of the AS. */
+function transitiveOnes(
+  communities: readonly ExtendedCommunity[] | undefined,
+): readonly ExtendedCommunity[] | undefined {
+  const kept = communities?.filter(({ bytes: [type = 0] }) => (type & 0x40) === 0);
+  return kept?.length === 0 ? undefined : kept;
 }
 
 /** RFC 4271 section 5.1.2 (b): a segment of 255 is full, and a set is not prepended to. */

@@ -12,6 +12,8 @@ export interface ExpectedPeer {
   readonly localAsn: Asn;
   /** The AS numbers that are taken; `external` is any but ours. */
   readonly remoteAsn: readonly Asn[] | 'external';
+  /** As in `CodecContext`. */
+  readonly enforceFirstAs?: boolean;
 }
 
 /** The peer's graceful restart capability (RFC 4724 section 3). */
@@ -86,6 +88,7 @@ export function negotiate(local: OpenMessage, remote: OpenMessage, expected: Exp
       addPathReceive: addPathFamilies(local, remote, families),
       addPathSend: addPathFamilies(remote, local, families),
       enhancedRouteRefresh: both(local, remote, 'enhanced-route-refresh'),
+      enforceFirstAs: expected.enforceFirstAs ?? true,
     },
     holdTime,
     keepaliveTime: holdTime / 3,

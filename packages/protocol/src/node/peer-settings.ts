@@ -15,6 +15,8 @@ export interface GracefulRestartSettings {
 export interface PeerSettings {
   /** The AS numbers that are taken; `external` is any but ours. */
   readonly remoteAsn: readonly Asn[] | 'external';
+  /** An external peer's AS must stand first in its paths (RFC 4271 section 6.3). Default true; false for a route server (RFC 7947). */
+  readonly enforceFirstAs?: boolean;
   /** Default: IPv4 unicast. */
   readonly families?: readonly Family[];
   /** In seconds: 0 for none, or 3 to 65535. Default 90. */
@@ -83,6 +85,7 @@ export interface PeerRangeOptions extends PeerSettings {
 /** Settings with every default filled in. */
 export interface ResolvedSettings {
   readonly remoteAsn: readonly Asn[] | 'external';
+  readonly enforceFirstAs: boolean;
   readonly families: readonly Family[];
   readonly holdTime: number;
   readonly connectRetryTime: number;
@@ -113,6 +116,7 @@ export interface ResolvedSettings {
 export function resolveSettings(name: string, settings: PeerSettings): ResolvedSettings {
   const resolved: ResolvedSettings = {
     remoteAsn: settings.remoteAsn,
+    enforceFirstAs: settings.enforceFirstAs ?? true,
     families: settings.families ?? [ipv4Unicast],
     holdTime: settings.holdTime ?? 90,
     connectRetryTime: settings.connectRetryTime ?? 120,

@@ -311,7 +311,7 @@ export class Peer {
       socket: settings.socket,
       connectPassword: settings.connectPassword,
       localOpen: localOpen(offerOf(settings, { asn, routerId }, restarting)),
-      expected: { localAsn: asn, remoteAsn: settings.remoteAsn },
+      expected: { localAsn: asn, remoteAsn: settings.remoteAsn, enforceFirstAs: settings.enforceFirstAs },
       fsm: {
         passive,
         connectRetryTime: settings.connectRetryTime,

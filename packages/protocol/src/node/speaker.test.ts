@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ipv4Unicast } from '../index.ts';
+import { asn, ipv4Unicast } from '../index.ts';
 import { PeerPair } from './kit/peer-pair.ts';
 import { prefixesOf, routes } from './kit/routes.ts';
 
@@ -36,6 +36,26 @@ describe('two speakers', () => {
     expect(right.peer.status().messages.received.UPDATE).toBe(before + 1);
     expect(prefixesOf(right.heard.routes.at(-1)?.withdrawn ?? [])).toEqual(['10.9.0.0/24']);
   });
+
+  it.each([
+    [undefined, []],
+    [false, ['10.9.0.0/24']],
+  ])(
+    'want the AS of an external peer first in its paths, unless it is a route server (RFC 7947): enforceFirstAs %s',
+    async (enforceFirstAs, taken) => {
+      const pair = new PeerPair({ right: enforceFirstAs === undefined ? {} : { enforceFirstAs } });
+      const [left, right] = await pair.up();
+      const asPath = [{ type: 2, asns: [asn(65009)] }] as const;
+      const foreign = routes('10.9.0.0/24').map(({ prefix, attributes }) => ({
+        prefix,
+        attributes: { ...attributes, asPath },
+      }));
+      left.peer.setRoutes(ipv4Unicast, foreign);
+      await pair.clock.advance(1);
+      expect(right.peer.state).toBe('Established');
+      expect(prefixesOf(right.peer.paths())).toEqual(taken);
+    },
+  );
 
   it('tell each other why a session ends, with the text of the operator (RFC 9003)', async () => {
     const pair = new PeerPair();

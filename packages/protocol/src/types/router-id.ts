@@ -27,7 +27,7 @@ export function parseRouterId(text: string): RouterId {
   return routerId(ipv4Number(address.bytes));
 }
 
-/** The dotted form, as all tools show it. */
-export function formatRouterId(id: RouterId): string {
+/** The dotted form, as all tools show it; also of a CLUSTER_ID, which may be any number. */
+export function formatRouterId(id: number): string {
   return formatIpAddress(ipAddress(Uint8Array.of(id >>> 24, id >>> 16, id >>> 8, id)));
 }

@@ -79,7 +79,8 @@ export interface PathAttributes {
   /** Each an unsigned 32-bit number (RFC 1997). */
   readonly communities: readonly number[] | undefined;
   readonly originatorId: RouterId | undefined;
-  readonly clusterList: readonly RouterId[] | undefined;
+  /** CLUSTER_IDs, each an unsigned 32-bit number: most often a BGP Identifier, but nothing says so (RFC 4456 section 7). */
+  readonly clusterList: readonly number[] | undefined;
   readonly extendedCommunities: readonly ExtendedCommunity[] | undefined;
   readonly largeCommunities: readonly LargeCommunity[] | undefined;
   readonly unknown: readonly RawAttribute[];

@@ -202,6 +202,14 @@ describe('first AS (RFC 7606 section 7.2)', () => {
   });
 });
 
+it('takes a CLUSTER_LIST with CLUSTER_ID 0.0.0.0, which RFC 7606 section 7.10 has nothing against', () => {
+  const attributes = `${origin} ${asPath} ${nextHop} ${localPref} 80 0a 08 00000000 0a000001`;
+  expect(decode(attributes, internal)).toMatchObject({
+    faults: [],
+    attributes: { clusterList: [0, 0x0a000001] },
+  });
+});
+
 describe('several faults', () => {
   it('takes the strongest action (RFC 7606 section 3 (h))', () => {
     const update = decode(`${origin} ${asPath} ${nextHop} 80 04 03 000000 40 06 01 00`, external);

@@ -1,14 +1,10 @@
-import type { RouterId } from '../../types/router-id.ts';
-import { routerId } from '../../types/router-id.ts';
-import { AttributeError } from '../errors.ts';
 import { UpdateSubcode } from '../notification-codes.ts';
-import type { Reader } from '../reader.ts';
 import type { AttributeCodec } from './codec.ts';
 import { OPTIONAL_NON_TRANSITIVE } from './codec.ts';
 import { readList } from './value-list.ts';
 
 /** CLUSTER_LIST (RFC 4456 section 8; malformed, or from an external peer: RFC 7606 section 7.10). */
-export const clusterList: AttributeCodec<readonly RouterId[]> = {
+export const clusterList: AttributeCodec<readonly number[]> = {
   code: 10,
   name: 'CLUSTER_LIST',
   flags: OPTIONAL_NON_TRANSITIVE,
@@ -17,15 +13,9 @@ export const clusterList: AttributeCodec<readonly RouterId[]> = {
   lengthSubcode: UpdateSubcode.AttributeLengthError,
   isInternalOnly: true,
   decode(reader) {
-    return readList(reader, 4, () => clusterId(reader));
+    return readList(reader, 4, () => reader.u32());
   },
   encode(writer, value) {
     for (const id of value) writer.u32(id);
   },
 };
-
-function clusterId(reader: Reader): RouterId {
-  const value = reader.u32();
-  if (value === 0) throw new AttributeError(UpdateSubcode.OptionalAttributeError, 'CLUSTER_ID 0.0.0.0');
-  return routerId(value);
-}

@@ -95,7 +95,7 @@ class Router {
   #controller: PoolController;
   #onLink: OnLinkResponder;
   #membership: BgpMembership | undefined;
-  #stalls = new StallWatch(systemClock);
+  #stalls = new StallWatch(systemClock, this.#metrics.metrics.noteLag);
   #bfd: NeighborBfd | undefined;
   #bgp: BgpNeighbors | undefined;
   #advertiser: UpstreamAdvertiser | undefined;
@@ -323,7 +323,6 @@ class Router {
     await this.#dataPlane.stop();
     this.#observer.close();
     await this.#control?.close();
-    this.#metrics.metrics.close();
     this.#lock.release();
   }
 

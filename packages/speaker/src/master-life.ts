@@ -1,4 +1,4 @@
-import { systemClock } from '@bgp-lb/protocol/node';
+import { type Clock, systemClock } from '@bgp-lb/protocol/node';
 import type { Advertiser } from './bgp/advertiser.ts';
 import type { BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watch.ts';
 import { type DatedGate, GateHistory } from './gate-history.ts';
@@ -13,7 +13,8 @@ import type { ConnectionHold } from './kernel/connection-hold.ts';
 import type { HostKeeper } from './kernel/host-keeper.ts';
 import type { DrainTriggers } from './lifecycle/drain-triggers.ts';
 import { Lifecycle, type VipView } from './lifecycle/lifecycle.ts';
-import { drainPace } from './lifecycle/lifecycle-input.ts';
+import { type DrainRequest, drainPace } from './lifecycle/lifecycle-input.ts';
+import { SharedTimer } from './shared-timer.ts';
 import type { SpeakerContext } from './speaker-context.ts';
 
 /** Milliseconds between looks at markers, ca.crt and the drain file. */
@@ -45,7 +46,10 @@ export class MasterLife {
   readonly #api: ApiServerWatch;
   readonly #lifecycle: Lifecycle;
   readonly #gates = new GateHistory();
-  readonly #timers: NodeJS.Timeout[] = [];
+  /** Of what is looked at all the time: files and API server. */
+  readonly #clock: Clock;
+  #cancelObserving: () => void = () => undefined;
+  #settleTimer: NodeJS.Timeout | undefined;
   #observed: BootstrapStatus;
   #drainTimer: NodeJS.Timeout | undefined;
   #drained: (() => void) | undefined;
@@ -55,17 +59,15 @@ export class MasterLife {
     this.#options = options;
     this.#bootstrap = options.bootstrap;
     this.#observed = observed;
+    this.#clock = new SharedTimer(systemClock, options.journal.metrics.noteLag);
     this.#api = this.#newApiServerWatch();
     this.#lifecycle = this.#newLifecycle();
   }
 
   start(): void {
-    this.#observe();
+    this.#observeForEver();
     this.#api.probeNow();
-    this.#timers.push(
-      setInterval(() => this.#observe(), OBSERVE_INTERVAL),
-      setTimeout(() => this.#lifecycle.settle(), SETTLE_LIMIT),
-    );
+    this.#settleTimer = setTimeout(() => this.#lifecycle.settle(), SETTLE_LIMIT);
   }
 
   get bootstrap(): BootstrapStatus {
@@ -78,7 +80,7 @@ export class MasterLife {
 
   /** What has to be good, and since when each is as it is. */
   get gates(): readonly DatedGate[] {
-    this.#noteGates();
+    this.#noteGates(this.#options.triggers.current());
     return this.#gates.view(systemClock.now());
   }
 
@@ -108,7 +110,13 @@ export class MasterLife {
     this.#lifecycle.close();
     this.#api.close();
     clearTimeout(this.#drainTimer);
-    for (const timer of this.#timers) clearTimeout(timer);
+    clearTimeout(this.#settleTimer);
+    this.#cancelObserving();
+  }
+
+  #observeForEver(): void {
+    this.#cancelObserving = this.#clock.after(OBSERVE_INTERVAL, () => this.#observeForEver());
+    this.#observe();
   }
 
   #observe(): void {
@@ -129,6 +137,7 @@ export class MasterLife {
     const { role, proof, detail } = this.#observed;
     const { level, isPortClosed, detail: readinessDetail } = this.#api.readiness;
     const { triggers } = this.#options;
+    const drain = triggers.current();
     this.#lifecycle.update({
       role,
       bootstrap: proof,
@@ -136,16 +145,15 @@ export class MasterLife {
       readiness: level,
       readinessDetail,
       isPortClosed,
-      drain: triggers.current(),
+      drain,
       isHurried: triggers.isHurried,
     });
-    this.#noteGates();
+    this.#noteGates(drain);
     this.#lookAtDrain();
   }
 
-  #noteGates(): void {
+  #noteGates(drain: DrainRequest | undefined): void {
     const { bootstrap, readiness } = this;
-    const drain = this.#options.triggers.current();
     this.#gates.note(gatesOf({ bootstrap, readiness, drain, vips: this.views() }), systemClock.now());
   }
 
@@ -173,10 +181,11 @@ export class MasterLife {
       address: facts.nodeAddress,
       port: config.vips[0]?.machinePort ?? 6443,
       ca: () => this.#bootstrap.caPem,
-      clock: systemClock,
-      probed: (_, result) => {
+      clock: this.#clock,
+      probed: (result, isNews) => {
         journal.probed(result);
-        if (!this.#isClosed) this.#decide();
+        // What is no news is decided on with the next look at the files.
+        if (isNews && !this.#isClosed) this.#decide();
       },
     });
   }

@@ -28,6 +28,8 @@ export interface MetricsSource {
 /** Every metric of the speaker, in its own registry. */
 export class SpeakerMetrics {
   readonly registry: Registry;
+  /** See `Metrics` of @bgp-lb/daemon. */
+  readonly noteLag: (milliseconds: number) => void;
   readonly transitions: Counter<'vip' | 'from' | 'to'>;
   readonly probes: Counter<'result'>;
   readonly probeDuration: Histogram;
@@ -40,7 +42,9 @@ export class SpeakerMetrics {
   readonly bfdFailures: Counter<'router' | 'verdict'>;
 
   constructor(source: MetricsSource) {
-    this.registry = createMetrics('bgp_lb_').registry;
+    const { registry, noteLag } = createMetrics('bgp_lb_');
+    this.registry = registry;
+    this.noteLag = noteLag;
     const registers = [this.registry];
     this.transitions = new Counter({
       name: 'bgp_lb_speaker_vip_transitions_total',

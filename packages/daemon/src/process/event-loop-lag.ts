@@ -1,12 +1,6 @@
 import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 import { Gauge, type Registry } from 'prom-client';
 
-/**
- * Milliseconds between two looks. Each wakes a process that has nothing else to do: the 20 ms that there were before
- * made half of all wake-ups of a speaker at rest. BFD, which has less time than this, is a thread of its own.
- */
-const SAMPLE_INTERVAL = 200;
-
 const NANOSECONDS_PER_MILLISECOND = 1e6;
 const NANOSECONDS_PER_SECOND = 1e9;
 
@@ -22,23 +16,16 @@ const statistics: readonly [name: string, what: string, read: (histogram: Record
     ['p99', '99th percentile of the', (histogram) => histogram.percentile(99)],
   ];
 
-/** The gauges that `sampleEventLoopLag` registers, less the prefix. */
+/** The gauges that `eventLoopLag` registers, less the prefix. */
 export const eventLoopLagGauges: readonly string[] = statistics.map(([name]) => gaugeName(name));
 
 /**
- * How late a timer of this process fires, as gauges in seconds over the time since the last scrape. What holds the event loop
- * for longer than the interval is seen, less one interval at most; what is shorter may fall between two looks.
- * @returns ends the sampling
+ * How late timers of this process fire, as gauges in seconds over the time since the last scrape. It has no timer of its own,
+ * which would wake a process that has nothing else to do: a daemon notes how late one fired that it has anyway.
+ * @returns notes that a timer fired so many milliseconds late
  */
-export function sampleEventLoopLag(registry: Registry, prefix: string): () => void {
+export function eventLoopLag(registry: Registry, prefix: string): (milliseconds: number) => void {
   const histogram = createHistogram();
-  let due = performance.now() + SAMPLE_INTERVAL;
-  const timer = setInterval(() => {
-    const now = performance.now();
-    // A histogram begins at 1.
-    histogram.record(Math.max(1, Math.round((now - due) * NANOSECONDS_PER_MILLISECOND)));
-    due = now + SAMPLE_INTERVAL;
-  }, SAMPLE_INTERVAL).unref();
   const gauges = statistics.map(([name, what, read], index) => {
     const gauge: Gauge = new Gauge({
       name: prefix + gaugeName(name),
@@ -54,7 +41,9 @@ export function sampleEventLoopLag(registry: Registry, prefix: string): () => vo
       gauge.set(histogram.count === 0 ? 0 : read(histogram) / NANOSECONDS_PER_SECOND);
     histogram.reset();
   }
-  return () => clearInterval(timer);
+  // A histogram begins at 1.
+  return (milliseconds) =>
+    histogram.record(Math.max(1, Math.round(milliseconds * NANOSECONDS_PER_MILLISECOND)));
 }
 
 function gaugeName(statistic: string): string {

@@ -1,12 +1,12 @@
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { eventLoopLagGauges, sampleEventLoopLag } from './event-loop-lag.ts';
+import { eventLoopLag, eventLoopLagGauges } from './event-loop-lag.ts';
 
 /** A daemon's metrics. */
 export interface Metrics {
   /** Its own registry: nothing is shared through prom-client's global one. */
   readonly registry: Registry;
-  /** Ends the sampling of the event loop, for tests. */
-  close(): void;
+  /** A timer of the daemon fired so many milliseconds late. To be called for one that fires some times a second at least. */
+  readonly noteLag: (milliseconds: number) => void;
 }
 
 /** Milliseconds. prom-client's own sampling cannot be left out; it counts its interval as delay, and each look is a wake-up. */
@@ -21,12 +21,5 @@ export function createMetrics(prefix = 'bgp_lb_'): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix, eventLoopMonitoringPrecision: NEVER });
   for (const name of eventLoopLagGauges) registry.removeSingleMetric(prefix + name);
-  const endSampling = sampleEventLoopLag(registry, prefix);
-  return {
-    registry,
-    close: () => {
-      endSampling();
-      registry.clear();
-    },
-  };
+  return { registry, noteLag: eventLoopLag(registry, prefix) };
 }

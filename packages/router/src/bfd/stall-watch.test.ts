@@ -5,15 +5,19 @@ import { StallWatch } from './stall-watch.ts';
 function process() {
   let now = 0;
   let timer: { at: number; fire: () => void } | undefined;
-  const watch = new StallWatch({
-    now: () => now,
-    after: (ms, fire) => {
-      timer = { at: now + ms, fire };
-      return () => {
-        timer = undefined;
-      };
+  const looks: number[] = [];
+  const watch = new StallWatch(
+    {
+      now: () => now,
+      after: (ms, fire) => {
+        timer = { at: now + ms, fire };
+        return () => {
+          timer = undefined;
+        };
+      },
     },
-  });
+    (lateness) => looks.push(lateness),
+  );
   watch.start();
   const run = (ms: number): void => {
     const end = now + ms;
@@ -25,6 +29,7 @@ function process() {
   };
   return {
     watch,
+    looks,
     run,
     hang: (ms: number) => {
       now += ms;
@@ -49,6 +54,14 @@ describe('the watch over our own lateness', () => {
     expect(watch.lateness).toBeGreaterThanOrEqual(775);
     run(200);
     expect(watch.lateness).toBe(0);
+  });
+
+  it('tells how late each look was', () => {
+    const { looks, run, hang } = process();
+    run(50);
+    hang(125);
+    run(0);
+    expect(looks).toEqual([0, 0, 100]);
   });
 
   it('is silent after it was stopped', () => {

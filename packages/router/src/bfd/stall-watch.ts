@@ -8,17 +8,21 @@ const MEMORY = 2000;
 /** Knows how late this process was: whoever hung for a second must not take the others' complaints for their death. */
 export class StallWatch {
   readonly #clock: Clock;
+  readonly #looked: (lateness: number) => void;
   #dueAt = Number.POSITIVE_INFINITY;
   #stalls: { readonly at: number; readonly lateness: number }[] = [];
   #cancel: () => void = () => undefined;
 
-  constructor(clock: Clock) {
+  /** @param looked told at each look how late it was (ms), which is little or nothing as a rule */
+  constructor(clock: Clock, looked: (lateness: number) => void = () => undefined) {
     this.#clock = clock;
+    this.#looked = looked;
   }
 
   start(): void {
     this.#dueAt = this.#clock.now() + PERIOD;
     this.#cancel = this.#clock.after(PERIOD, () => {
+      this.#looked(this.#clock.now() - this.#dueAt);
       this.#note();
       this.start();
     });

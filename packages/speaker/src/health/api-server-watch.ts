@@ -1,6 +1,12 @@
 import { type ClientCertificate, HttpsProbe, type ProbeResult } from '@bgp-lb/daemon';
 import type { Clock } from '@bgp-lb/protocol/node';
-import { afterProbe, type Readiness, type Thresholds, unknownReadiness } from './readiness.ts';
+import {
+  afterProbe,
+  isSameReadiness,
+  type Readiness,
+  type Thresholds,
+  unknownReadiness,
+} from './readiness.ts';
 
 export interface ApiServerWatchOptions extends Thresholds {
   /** Node address and port of the API server. */
@@ -19,7 +25,8 @@ export interface ApiServerWatchOptions extends Thresholds {
   /** Milliseconds. */
   readonly timeout: number;
   readonly clock: Clock;
-  readonly probed: (readiness: Readiness, result: ProbeResult) => void;
+  /** @param isNews the readiness is another one than after the probe before */
+  readonly probed: (result: ProbeResult, isNews: boolean) => void;
 }
 
 /** Milliseconds by which the end of a probe's time may be late before it tells of us and not of the API server. */
@@ -87,8 +94,9 @@ export class ApiServerWatch {
 
   #take(result: ProbeResult): void {
     if (this.#isClosed || this.#isDoubtful(result)) return;
-    this.#readiness = afterProbe(this.#readiness, result, this.#options);
-    this.#options.probed(this.#readiness, result);
+    const before = this.#readiness;
+    this.#readiness = afterProbe(before, result, this.#options);
+    this.#options.probed(result, !isSameReadiness(before, this.#readiness));
   }
 
   /**

@@ -42,6 +42,11 @@ export const unknownReadiness: Readiness = {
   detail: 'the API server has not been probed yet',
 };
 
+/** Whether two say the same of the API server; how often in a row it has been seen does not matter. */
+export function isSameReadiness(a: Readiness, b: Readiness): boolean {
+  return a.level === b.level && a.isPortClosed === b.isPortClosed && a.detail === b.detail;
+}
+
 /**
  * The readiness after one more probe. Good counts against `rise`; any failure counts against `fall`; a hard failure needs
  * `fall` hard ones in a row. "[-]shutdown failed" needs none: the API server's port closes half a second later by default.

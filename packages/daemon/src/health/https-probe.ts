@@ -87,16 +87,19 @@ class ProbeAgent extends http.Agent {
 export class HttpsProbe {
   readonly #options: HttpsProbeOptions;
   readonly #agent: ProbeAgent;
+  /** A request's headers, name and value in turns. */
+  readonly #headers: readonly string[];
   #running: Promise<ProbeResult> | undefined;
-  #abort = new AbortController();
+  #isStopped = false;
+  #connecting: AbortController | undefined;
+  #request: ClientRequest | undefined;
   #identity: TlsIdentity = { ca: undefined, client: undefined };
   #isClosed = false;
 
   constructor(options: HttpsProbeOptions) {
     this.#options = options;
-    this.#agent = new ProbeAgent(options.keepAlive, () =>
-      openTlsConnection(options, this.#identity, this.#abort.signal),
-    );
+    this.#headers = ['Host', hostHeader(options.serverName), 'User-Agent', 'bgp-lb', 'Accept', '*/*'];
+    this.#agent = new ProbeAgent(options.keepAlive, () => this.#connect());
   }
 
   /** Starts a probe, or returns the one that runs. */
@@ -110,18 +113,29 @@ export class HttpsProbe {
   /** Closes the kept connection; a probe that runs ends with `error`. */
   close(): void {
     this.#isClosed = true;
-    this.#abort.abort();
+    this.#end();
     this.#agent.destroy();
+  }
+
+  /** Ends the connection that is being made, or the request on one that is there. */
+  #end(): void {
+    this.#isStopped = true;
+    this.#connecting?.abort();
+    this.#request?.destroy(new ProbeFault('error', 'was stopped'));
+  }
+
+  #connect(): Promise<TlsConnection> {
+    this.#connecting = new AbortController();
+    return openTlsConnection(this.#options, this.#identity, this.#connecting.signal);
   }
 
   async #run(): Promise<ProbeResult> {
     const started = performance.now();
     let timedOut = false;
-    this.#abort = new AbortController();
-    if (this.#isClosed) this.#abort.abort();
+    this.#isStopped = this.#isClosed;
     const timer = setTimeout(() => {
       timedOut = true;
-      this.#abort.abort();
+      this.#end();
     }, this.#options.timeoutMs);
     try {
       this.#refreshIdentity();
@@ -158,28 +172,28 @@ export class HttpsProbe {
    */
   async #ask(): Promise<Answer> {
     try {
-      return await this.#request();
+      return await this.#get();
     } catch (error) {
-      if (!(error instanceof StaleConnection) || this.#abort.signal.aborted) throw error;
+      if (!(error instanceof StaleConnection) || this.#isStopped) throw error;
       this.#agent.drop();
-      return await this.#request();
+      return await this.#get();
     }
   }
 
-  #request(): Promise<Answer> {
-    const { path, serverName } = this.#options;
-    const { signal } = this.#abort;
+  /** Made several times a second all day: no signal, stream iterator or headers of its own for each request. */
+  #get(): Promise<Answer> {
     return new Promise((resolve, reject) => {
+      if (this.#isStopped) throw new ProbeFault('error', 'was stopped');
       const request = http.request({
         agent: this.#agent,
         method: 'GET',
-        path,
-        headers: { Host: hostHeader(serverName), 'User-Agent': 'bgp-lb', Accept: '*/*' },
+        path: this.#options.path,
+        headers: this.#headers,
         maxHeaderSize: MAX_HEADER_SIZE,
-        signal,
       });
+      this.#request = request;
       request.once('response', (response) => {
-        readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
+        readBody(response, (body) => resolve({ status: response.statusCode ?? 0, body }), reject);
       });
       // Later errors of the same request (its end follows its response's) are no news.
       request.on('error', (error) => reject(requestFault(request, error)));
@@ -224,23 +238,26 @@ function hostHeader(serverName: string): string {
   return serverName.includes(':') ? `[${serverName}]` : serverName;
 }
 
-async function readBody(response: IncomingMessage): Promise<string> {
+function readBody(
+  response: IncomingMessage,
+  done: (body: string) => void,
+  failed: (fault: ProbeFault) => void,
+): void {
   const chunks: Buffer[] = [];
   let size = 0;
-  try {
-    for await (const chunk of response) {
-      const bytes = Buffer.isBuffer(chunk) ? chunk : Buffer.from(String(chunk));
-      size += bytes.length;
-      if (size > MAX_BODY_SIZE) {
-        throw new ProbeFault('error', `the answer is larger than ${MAX_BODY_SIZE} octets`, 'EMSGSIZE');
-      }
-      chunks.push(bytes);
-    }
-  } catch (error) {
-    if (error instanceof ProbeFault) throw error;
-    throw new ProbeFault('error', 'the connection ended within the answer', codeOf(error));
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  response.on('data', (bytes: Buffer) => {
+    size += bytes.length;
+    if (size <= MAX_BODY_SIZE) chunks.push(bytes);
+    else
+      response.destroy(
+        new ProbeFault('error', `the answer is larger than ${MAX_BODY_SIZE} octets`, 'EMSGSIZE'),
+      );
+  });
+  response.once('end', () => done(Buffer.concat(chunks).toString('utf8')));
+  response.once('error', (error) => {
+    const isOurs = error instanceof ProbeFault;
+    failed(isOurs ? error : new ProbeFault('error', 'the connection ended within the answer', codeOf(error)));
+  });
 }
 
 function describeAnswer({ status, body }: Answer): Outcome {

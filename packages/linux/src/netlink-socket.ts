@@ -53,6 +53,7 @@ interface NetlinkSocketParts {
 /** Sends requests to the kernel and reads the answers. Not for notifications: see RouteMonitor. */
 export class NetlinkSocket {
   #transport: NetlinkTransport | undefined;
+  #portId: number | undefined;
   #isClosed = false;
   #sequence = 0;
   #deadline = 0;
@@ -71,6 +72,14 @@ export class NetlinkSocket {
     this.#transport = this.#open();
   }
 
+  /**
+   * By which the kernel names this socket in notifications of what it changed. Nobody else has it while the socket is open;
+   * undefined before the first answer, and again when an answer was lost, which takes another socket.
+   */
+  get portId(): number | undefined {
+    return this.#portId;
+  }
+
   /** Closes the socket; a second call does nothing. */
   close(): void {
     this.#isClosed = true;
@@ -80,6 +89,7 @@ export class NetlinkSocket {
   #drop(): void {
     this.#transport?.close();
     this.#transport = undefined;
+    this.#portId = undefined;
   }
 
   /**
@@ -264,7 +274,9 @@ export class NetlinkSocket {
       const text = `an answer of ${length} octets, room for ${receiveBufferLength}`;
       throw new NetlinkError(request, EMSGSIZE, text, false);
     }
-    return parseMessages(this.#buffer.subarray(0, length));
+    const messages = parseMessages(this.#buffer.subarray(0, length));
+    this.#portId = messages[0]?.portId;
+    return messages;
   }
 
   #call<T>(request: string, call: (transport: NetlinkTransport) => T): T {

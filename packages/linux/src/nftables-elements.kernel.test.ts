@@ -27,8 +27,9 @@ describe('elements of nftables sets', () => {
               JSON.stringify(elem ?? null, (key, value: unknown) => (key === 'expires' ? undefined : value)),
             ),
           );
+      const elements = new linux.NftElements();
       const replace = (addresses: readonly string[], services: readonly string[], name = 'services') =>
-        linux.replaceSetElements('inet', 'ours', [
+        elements.replace('inet', 'ours', [
           { set: 'addresses', elements: addresses.map((one) => ({ key: [one], timeout: 30_000 })) },
           { set: name, elements: services.map((one) => ({ key: [one, 6443], timeout: 3_600_000 })) },
         ]);
@@ -39,7 +40,9 @@ describe('elements of nftables sets', () => {
       const refusal = thrownBy(() => replace(['10.100.0.9'], ['fd00::9'], 'none'));
       const third = await listed();
       await nft.deleteTable('inet', 'ours');
-      return { first, second, refusal, third, without: thrownBy(() => replace([], [])) };
+      const without = thrownBy(() => replace([], []));
+      elements.close();
+      return { first, second, refusal, third, without };
     });
     const element = (val: unknown, timeout: number) => ({ elem: { val, timeout } });
     expect(seen.first).toEqual([
@@ -56,12 +59,58 @@ describe('elements of nftables sets', () => {
     expect(seen.without).toMatchObject({ errno: 'ENOENT' });
   });
 
+  it('are changed by a socket whose changes the monitor tells from those of others, also after a refusal', async () => {
+    const seen = await test.inside.run(async ({ linux, thrownBy, until }) => {
+      const nft = new linux.Nftables();
+      const [first, second] = [new linux.NftElements(), new linux.NftElements()];
+      const within = { family: 'inet', table: 'ours' };
+      await nft.apply([
+        { add: { table: { family: 'inet', name: 'ours' } } },
+        { add: { set: { ...within, name: 'some', type: 'ipv4_addr', flags: ['timeout'] } } },
+      ]);
+      const owners: boolean[] = [];
+      const monitor = new linux.NftablesMonitor({
+        changed: (_, portId) => owners.push(first.isOwn(portId)),
+        overflow: () => undefined,
+        error: () => undefined,
+      });
+      const told = async (change: () => unknown): Promise<boolean[]> => {
+        owners.length = 0;
+        await change();
+        await until(() => owners.length > 0, 2000);
+        return [...new Set(owners)];
+      };
+      const sets = (key: string, set = 'some') => [{ set, elements: [{ key: [key], timeout: 30_000 }] }];
+      const elem = { ...within, name: 'some', elem: ['10.100.0.9'] };
+      const result = {
+        ours: await told(() => first.replace('inet', 'ours', sets('10.100.0.1'))),
+        another: await told(() => second.replace('inet', 'ours', sets('10.100.0.2'))),
+        nft: await told(() => nft.apply([{ add: { element: elem } }])),
+        refusal: thrownBy(() => first.replace('inet', 'ours', sets('10.100.0.1', 'none')))?.['errno'],
+        oursAgain: await told(() => first.replace('inet', 'ours', sets('10.100.0.1'))),
+      };
+      monitor.close();
+      for (const one of [first, second]) one.close();
+      await nft.deleteTable('inet', 'ours');
+      return result;
+    });
+    expect(seen).toEqual({
+      ours: [true],
+      another: [false],
+      nft: [false],
+      refusal: 'ENOENT',
+      oursAgain: [true],
+    });
+  });
+
   it('are refused to whom may not', async () => {
     const refusal = await test.inside.run(async ({ linux, thrownBy }) => {
       process.seteuid?.('nobody');
+      const elements = new linux.NftElements();
       try {
-        return thrownBy(() => linux.replaceSetElements('inet', 'ours', [{ set: 'x', elements: [] }]));
+        return thrownBy(() => elements.replace('inet', 'ours', [{ set: 'x', elements: [] }]));
       } finally {
+        elements.close();
         process.seteuid?.(0);
       }
     });

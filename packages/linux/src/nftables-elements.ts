@@ -45,21 +45,35 @@ export interface SetElements {
   readonly elements: readonly SetElement[];
 }
 
-/**
- * Gives sets exactly these elements, with their whole time, in one transaction: all of them, or none.
- * @throws NetlinkError; `ENOENT` when there is no such table or set
- */
-export function replaceSetElements(family: NftFamily, table: string, sets: readonly SetElements[]): void {
-  const socket = new NetlinkSocket(NetlinkProtocol.Netfilter);
-  try {
+/** Changes elements of sets over a socket of its own, by which its changes can be told from those of others. */
+export class NftElements {
+  readonly #socket: NetlinkSocket;
+
+  /** @throws SystemCallError */
+  constructor() {
+    this.#socket = new NetlinkSocket(NetlinkProtocol.Netfilter);
+  }
+
+  /**
+   * Gives sets exactly these elements, with their whole time, in one transaction: all of them, or none.
+   * @throws NetlinkError; `ENOENT` when there is no such table or set
+   */
+  replace(family: NftFamily, table: string, sets: readonly SetElements[]): void {
     const names = sets.map(({ set }) => set).join(', ');
-    socket.allAcknowledged(`replace elements of ${family} ${table} ${names}`, [
+    this.#socket.allAcknowledged(`replace elements of ${family} ${table} ${names}`, [
       batchMessage(Batch.Begin),
       ...sets.flatMap((elements) => replaceMessages(family, table, elements)),
       batchMessage(Batch.End),
     ]);
-  } finally {
-    socket.close();
+  }
+
+  /** Whether a change that `NftablesMonitor` tells of was made here. In doubt it was not. */
+  isOwn(portId: number): boolean {
+    return portId === this.#socket.portId;
+  }
+
+  close(): void {
+    this.#socket.close();
   }
 }
 

@@ -16,8 +16,11 @@ const tableAttribute = 1;
 
 /** Who is told. What a handler throws is given to `error`; nothing is thrown into the event loop. */
 export interface NftablesMonitorHandlers {
-  /** Something in this table, or the table itself, was made, changed or deleted; by whom is not said. */
-  changed(table: string): void;
+  /**
+   * Something in this table, or the table itself, was made, changed or deleted.
+   * @param portId of the netlink socket that asked for it; see `NftElements.isOwn`
+   */
+  changed(table: string, portId: number): void;
   /** Notifications were lost, and the monitor listens again. */
   overflow(): void;
   /** A message that could not be read, a handler that threw, or a socket that could not be opened again. */
@@ -39,7 +42,7 @@ export class NftablesMonitor {
       {
         message(message) {
           const table = tableOf(message);
-          if (table !== undefined) handlers.changed(table);
+          if (table !== undefined) handlers.changed(table, message.portId);
         },
         overflow: () => handlers.overflow(),
         error: (error) => handlers.error(error),

@@ -191,6 +191,7 @@ class SpeakerDaemon implements RunningDaemon {
     await this.#sessions.bfd.stop();
     this.#journal.close();
     await this.#control.close();
+    this.#kernel.close();
     this.#context.routes.close();
     this.#context.releaseLock();
   }

@@ -1,4 +1,4 @@
-import { Nftables, replaceSetElements, SockDiag } from '@bgp-lb/linux';
+import { Nftables, NftElements, SockDiag } from '@bgp-lb/linux';
 import type { Journal } from './journal.ts';
 import { ClientConnections } from './kernel/client-connections.ts';
 import { ConnectionHold } from './kernel/connection-hold.ts';
@@ -12,6 +12,8 @@ export interface MasterKernel {
   readonly keeper: HostKeeper;
   readonly clients: ClientConnections;
   readonly hold: ConnectionHold;
+  /** To be called last of all. What is in the kernel stays. */
+  close(): void;
 }
 
 /**
@@ -23,10 +25,11 @@ export function masterKernel(
   journal: Journal,
   routers: () => readonly string[],
 ): MasterKernel {
+  const elements = new NftElements();
   const host = new HostNetwork({
     routes,
     nft: new Nftables(),
-    replaceElements: replaceSetElements,
+    elements,
     vips: config.vips,
     routers,
     nodeAddress: facts.nodeAddress,
@@ -44,13 +47,14 @@ export function masterKernel(
   const hold = new ConnectionHold({
     // An instance of its own: it does not wait for a pass over the other table.
     nft: new Nftables(),
-    replaceElements: replaceSetElements,
+    elements,
     vips: config.vips,
     repaired: (what) => journal.kernelRepaired('nftables', what),
   });
   const keeper = new HostKeeper(host, hold, {
     failed: (error) => journal.kernelFailed(error),
     leaving: (leaving) => clients.reset(leaving),
+    isOwn: (portId) => elements.isOwn(portId),
   });
-  return { host, keeper, clients, hold };
+  return { host, keeper, clients, hold, close: () => elements.close() };
 }

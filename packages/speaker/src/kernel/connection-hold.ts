@@ -2,6 +2,7 @@ import {
   NetlinkError,
   type Nftables,
   type NftCommand,
+  type NftElements,
   type NftObject,
   type SetElements,
 } from '@bgp-lb/linux';
@@ -37,8 +38,8 @@ const BEFORE_MAPPING = -160;
 
 export interface ConnectionHoldOptions {
   readonly nft: Pick<Nftables, 'apply' | 'table'>;
-  /** `replaceSetElements` of @bgp-lb/linux. */
-  readonly replaceElements: (family: typeof HOLD_FAMILY, table: string, sets: readonly SetElements[]) => void;
+  /** `NftElements` of @bgp-lb/linux. */
+  readonly elements: Pick<NftElements, 'replace'>;
   readonly vips: readonly VipConfig[];
   /** The table was missing, and has been made again. One phrase. */
   readonly repaired: (what: string) => void;
@@ -86,7 +87,7 @@ export class ConnectionHold {
   /** @returns false when the table is to be made first */
   #replaceElements(): boolean {
     try {
-      this.#options.replaceElements(HOLD_FAMILY, HOLD_TABLE, this.#elements);
+      this.#options.elements.replace(HOLD_FAMILY, HOLD_TABLE, this.#elements);
       return true;
     } catch (error) {
       // nft has the last word, and the better one about what is wrong.

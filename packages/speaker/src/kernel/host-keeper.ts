@@ -19,6 +19,8 @@ export interface HostKeeperHandlers {
   readonly failed: (error: unknown) => void;
   /** Told which VIPs are about to be unbound, while they are still there. */
   readonly leaving: (vips: readonly VipConfig[]) => void;
+  /** Whether a change of nftables that the kernel tells of is our own, such as the renewal of a lease: nothing to be read back for. */
+  readonly isOwn: (portId: number) => boolean;
 }
 
 /** Runs the passes of a `HostNetwork`: on demand, on events of the kernel, and on a timer. Looks after the table of a drain too. */
@@ -59,7 +61,8 @@ export class HostKeeper {
     );
     this.#monitors = [route];
     const nft = new NftablesMonitor({
-      changed: (table) => {
+      changed: (table, portId) => {
+        if (this.#handlers.isOwn(portId)) return;
         if (table === NFT_TABLE) this.#soon('nft');
         if (table === HOLD_TABLE) this.#repairHoldSoon();
       },

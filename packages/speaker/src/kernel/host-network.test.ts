@@ -180,6 +180,19 @@ describe('the port mapping', () => {
     );
   });
 
+  it('is read back after a change by somebody else, and not after the renewal of its own lease', async () => {
+    const process = start(443);
+    await bind(process, VIP);
+    process.send({ keep: true });
+    await process.next(field('keeping'));
+    // It renews mapping and address, and the kernel tells of both: what follows is for the address alone.
+    process.send({ pass: 'lease' });
+    expect(await process.next(field('passed'))).toBe('lease');
+    expect(await process.next(field('passed'))).toBe('event');
+    master.run('nft', `delete element ${mapped} { ${VIP} . 443 }`);
+    expect(await process.next(field('passed'))).toBe('nft');
+  });
+
   it('is made again with its table when the renewal of the lease finds none', async () => {
     const process = start(443);
     await bind(process, VIP);

@@ -3,9 +3,9 @@ import {
   type KernelChange,
   NetlinkError,
   type NftCommand,
+  type NftElements,
   type NftFamily,
   type RouteSocket,
-  type SetElements,
 } from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
 import { uplinks } from './host-links.ts';
@@ -32,8 +32,7 @@ export type OwnedObject = 'address' | 'nftables' | 'arp' | 'route';
 export interface HostNetworkOptions {
   readonly routes: RouteSocket;
   readonly nft: NftTables;
-  /** `replaceSetElements` of @bgp-lb/linux. */
-  readonly replaceElements: (family: NftFamily, table: string, sets: readonly SetElements[]) => void;
+  readonly elements: Pick<NftElements, 'replace'>;
   readonly vips: readonly VipConfig[];
   /** Addresses of the routers: the links towards them are the uplinks. */
   readonly routers: () => readonly string[];
@@ -201,10 +200,10 @@ export class HostNetwork {
 
   /** @returns false when the table is to be made first */
   #replaceMappings(members: readonly VipConfig[]): boolean {
-    const { replaceElements, vips } = this.#options;
+    const { elements, vips } = this.#options;
     if (!vips.some(needsMapping)) return true;
     try {
-      replaceElements(NFT_FAMILY, NFT_TABLE, mappingElements(vips, members, LEASE_SECONDS));
+      elements.replace(NFT_FAMILY, NFT_TABLE, mappingElements(vips, members, LEASE_SECONDS));
       return true;
     } catch (error) {
       // nft has the last word, and the better one about what is wrong.

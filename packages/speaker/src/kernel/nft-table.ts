@@ -118,7 +118,7 @@ function mappingCommands(
   ];
 }
 
-/** The mappings of exactly the bound VIPs with a fresh lease, for `replaceSetElements` on a table that is there. */
+/** The mappings of exactly the bound VIPs with a fresh lease, for `NftElements` on a table that is there. */
 export function mappingElements(
   vips: readonly VipConfig[],
   bound: readonly VipConfig[],

@@ -4,7 +4,7 @@
  * answer before. Repairs are told as `{repaired}`.
  */
 import { createInterface } from 'node:readline';
-import { Nftables, replaceSetElements } from '@bgp-lb/linux';
+import { Nftables, NftElements } from '@bgp-lb/linux';
 import { ConnectionHold } from '../kernel/connection-hold.ts';
 
 const nft = new Nftables();
@@ -18,7 +18,7 @@ const hold = new ConnectionHold({
     },
     table: (family, name) => nft.table(family, name),
   },
-  replaceElements: replaceSetElements,
+  elements: new NftElements(),
   vips: JSON.parse(process.argv[2] ?? '[]'),
   repaired: (what) => say({ repaired: what }),
 });

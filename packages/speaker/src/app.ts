@@ -108,8 +108,7 @@ class SpeakerDaemon implements RunningDaemon {
     const { config, logger, facts } = this.#context;
     const { keeper } = this.#kernel;
     // First of all the guard, and nothing of an earlier life that is not ours to keep. Fails here when the kernel refuses.
-    await keeper.setBound(this.#adopted);
-    await this.#control.start();
+    await Promise.all([keeper.setBound(this.#adopted), this.#control.start()]);
     keeper.start();
     const { role, proof, detail } = this.#life.bootstrap;
     logger.info(

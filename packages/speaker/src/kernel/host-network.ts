@@ -72,7 +72,8 @@ export class HostNetwork {
   #elsewhere: readonly VipElsewhere[] = [];
   /** The routers that routes were last settled for: what is done about them while those are the same is a repair. */
   #routedBy: string | undefined;
-  #fingerprint: string | undefined;
+  /** The table as it was read back after our last change of it; `undefined` of one that is to be made, or could not be read. */
+  #fingerprint: Promise<string | undefined> = Promise.resolve(undefined);
   #queue: Promise<void> = Promise.resolve();
 
   constructor(options: HostNetworkOptions) {
@@ -187,15 +188,15 @@ export class HostNetwork {
     const members = vips.filter(({ address }) => bound.has(address));
     const isDue = renewsLeases(pass) || this.#applied === undefined || !isEqual(this.#applied, bound);
     if (
-      this.#fingerprint !== undefined &&
       isSameList(current, this.#uplinks) &&
-      !(await this.#isTableChanged(pass)) &&
+      (await this.#isTableKept(pass)) &&
       (!isDue || this.#replaceMappings(members))
     )
       return;
     await nft.apply(tableCommands(vips, current, members, LEASE_SECONDS));
     this.#uplinks = current;
-    this.#fingerprint = await this.#readFingerprint();
+    // The table is there: neither the start nor a VIP waits for another run of nft. Whoever asks next for what it says does.
+    this.#fingerprint = this.#readFingerprint().catch(() => undefined);
   }
 
   /** @returns false when the table is to be made first */
@@ -212,11 +213,12 @@ export class HostNetwork {
     }
   }
 
-  async #isTableChanged(pass: Pass): Promise<boolean> {
-    if (pass === 'event' || pass === 'lease') return false;
-    if ((await this.#readFingerprint()) === this.#fingerprint) return false;
+  async #isTableKept(pass: Pass): Promise<boolean> {
+    const known = await this.#fingerprint;
+    if (known === undefined) return false;
+    if (pass === 'event' || pass === 'lease' || (await this.#readFingerprint()) === known) return true;
     this.#report('nftables', [`replaced the table ${NFT_FAMILY} ${NFT_TABLE}, which was missing or changed`]);
-    return true;
+    return false;
   }
 
   async #readFingerprint(): Promise<string | undefined> {

@@ -78,8 +78,7 @@ try {
     output: file('program.blob'),
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
-    // Measured (docs/benchmarks.md): threads of V8's own for compiling and collecting cost more memory than they save time.
-    execArgv: ['--v8-pool-size=0'],
+    // No options of the environment (NODE_OPTIONS is another program's), and none of ours: see docs/benchmarks.md.
     execArgvExtension: 'none',
     assets: { 'koffi.node': native, 'bfd.cjs': file('bfd.cjs'), 'kubernetes.cjs': file('kubernetes.cjs') },
   };

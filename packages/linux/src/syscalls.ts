@@ -282,11 +282,15 @@ export function dropPages(start: bigint, length: bigint): void {
   checked('madvise', () => native.madvise(start, length, dontNeed));
 }
 
-/** adjtimex(2), which is asked and told nothing: whether NTP keeps the clock (its answer is not TIME_ERROR). */
-export function isClockSynchronized(): boolean {
+/**
+ * adjtimex(2), which is asked and told nothing: whether NTP keeps the clock (its answer is not TIME_ERROR); `undefined` where this
+ * process may not ask, as in some sandboxes.
+ */
+export function isClockSynchronized(): boolean | undefined {
   const timeError = 5;
   // `struct timex` has 208 octets on 64 bit machines; its first field, `modes`, is 0: nothing is set.
-  return checked('adjtimex', () => native.adjtimex(new Uint8Array(256))) !== timeError;
+  const state = native.adjtimex(new Uint8Array(256));
+  return state === -1 ? undefined : state !== timeError;
 }
 
 /** More than the structures of posix_spawn(3) have in glibc and musl. */

@@ -16,6 +16,7 @@ const FAR = '203.0.113.1';
 /** A router without a password. */
 const OPEN_ROUTER = '10.9.0.5';
 
+const clockAnswers = new URL('../testing/clock-answers.pl', import.meta.url).pathname;
 const main = new URL('../../../../dist/bgp-lb-speaker.mjs', import.meta.url).pathname;
 
 /** An /etc of its own, in the mount namespace that `ip netns exec` makes, in which kube-vip has a manifest. */
@@ -32,9 +33,10 @@ function routers(...addresses: readonly string[]): string {
   return `[${entries.join(', ')}]`;
 }
 
-/** Runs the command; its findings of one check. */
-function doctor(): (check: string) => readonly Finding[] {
-  const command = [process.execPath, main, 'doctor', '-o', 'json', '--config', lab.path('speaker.yaml')];
+/** Runs the command; its findings of one check. @param runner a program that runs it */
+function doctor(...runner: readonly string[]): (check: string) => readonly Finding[] {
+  const args = ['doctor', '-o', 'json', '--config', lab.path('speaker.yaml')];
+  const command = [...runner, process.execPath, main, ...args];
   const argv = ['netns', 'exec', lab.master.name, 'sh', '-c', withRival, 'sh', ...command];
   const { stdout, stderr } = spawnSync('ip', argv, { encoding: 'utf8' });
   if (stdout === '') throw new Error(stderr);
@@ -145,6 +147,19 @@ describe('doctor on a host', { timeout: TIMEOUT }, () => {
       { level: 'fault', fix: expect.stringContaining('is machinePort its port?') },
     ]);
     expect(of('speaker')).toMatchObject([{ level: 'good' }]);
+  });
+
+  it('says of the clock what the kernel says, and goes on where that is not to be had', () => {
+    // TIME_ERROR of adjtimex(2), as this machine has it: a test cannot make it so, as no namespace has a clock of its own.
+    const isKept = spawnSync('perl', [clockAnswers], { encoding: 'utf8' }).stdout !== '5\n';
+    const clock = (...runner: readonly string[]): readonly Finding[] => doctor(...runner)('time');
+    expect(clock()).toMatchObject([{ level: isKept ? 'good' : 'warning' }]);
+    expect(clock('perl', clockAnswers, '0')).toMatchObject([
+      { level: 'good', value: expect.stringMatching(/^synchronized, 2/) },
+    ]);
+    expect(clock('perl', clockAnswers, '1')).toMatchObject([
+      { level: 'warning', value: expect.stringContaining('the kernel does not say') },
+    ]);
   });
 
   it('takes a CA for what it is worth today, and says when nobody keeps the clock', () => {

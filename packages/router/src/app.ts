@@ -164,7 +164,7 @@ class Router {
 
   async start(): Promise<void> {
     const { config } = this.#options;
-    const routerId = chooseRouterId(config, identityHost());
+    const routerId = chooseRouterId(config, identityHost(), (problem) => this.#observer.problem(problem));
     // The floor and what was there before: from here on the VIP neither loops nor hangs, and BGP may begin.
     const adopted = await this.#dataPlane.start({
       forwarding: (vip, nextHops) => {

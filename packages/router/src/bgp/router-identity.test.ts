@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { formatRouterId } from '@bgp-lb/protocol';
@@ -8,9 +8,12 @@ import { routerSchema } from '../config/schema.ts';
 import { chooseRouterId, type IdentityHost } from './router-identity.ts';
 
 let folder: string;
+/** What was complained of. */
+let problems: string[];
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'router-id-'));
+  problems = [];
 });
 
 afterEach(() => rmSync(folder, { recursive: true }));
@@ -30,7 +33,7 @@ function host(source: string | undefined, machine?: string): IdentityHost {
 }
 
 function chosen(settings: RouterConfig, on: IdentityHost): string {
-  return formatRouterId(chooseRouterId(settings, on));
+  return formatRouterId(chooseRouterId(settings, on, (problem) => problems.push(problem)));
 }
 
 describe('the router id', () => {
@@ -52,6 +55,14 @@ describe('the router id', () => {
     expect(chosen(config(), host('10.0.0.10'))).toBe('10.0.0.10');
     expect(readFileSync(join(folder, 'router-id'), 'utf8')).toBe('10.0.0.10\n');
     expect(chosen(config(), host('10.0.0.99'))).toBe('10.0.0.10');
+    expect(problems).toEqual([]);
+  });
+
+  it('is used also where the disk does not take it, which is told', () => {
+    // As on a full disk, but for root too: there is no room for a file below a file.
+    writeFileSync(join(folder, 'file'), '');
+    expect(chosen(config({ stateDir: join(folder, 'file') }), host('10.0.0.10'))).toBe('10.0.0.10');
+    expect(problems).toEqual([expect.stringMatching(/^the router id 10\.0\.0\.10 cannot be kept.*EEXIST/)]);
   });
 
   it.each(['10.100.0.1', '127.0.0.1'])('is never %s: a VIP or loopback is on every machine', (address) => {

@@ -18,8 +18,13 @@ export interface IdentityHost {
  * The BGP Identifier: the configured one, else the one that was chosen before, else the source address towards the
  * first neighbour, else a hash of the machine id (a host without IPv4). What was chosen is kept: a change would
  * make every neighbour take us for another router.
+ * @param complain told when it cannot be kept: a full disk is no reason to forward nothing
  */
-export function chooseRouterId(config: RouterConfig, host: IdentityHost): RouterId {
+export function chooseRouterId(
+  config: RouterConfig,
+  host: IdentityHost,
+  complain: (problem: string) => void,
+): RouterId {
   if (config.routerId !== undefined) {
     return parseRouterId(config.routerId);
   }
@@ -33,7 +38,12 @@ export function chooseRouterId(config: RouterConfig, host: IdentityHost): Router
       'routerId: there is no route to the first neighbor and no machine id to choose one by; set routerId',
     );
   }
-  keep(config.stateDir, chosen);
+  try {
+    keep(config.stateDir, chosen);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    complain(`the router id ${chosen} cannot be kept, and may be another one after a restart: ${why}`);
+  }
   return parseRouterId(chosen);
 }
 

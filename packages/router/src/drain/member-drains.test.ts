@@ -100,6 +100,13 @@ describe('members that the operator drains', () => {
     expect(readdirSync(folder).sort()).toEqual(['member-drains.json', 'member-drains.json.refused']);
   });
 
+  it('are not those of a file that cannot even be put aside, and nothing ends by it', () => {
+    writeFileSync(path(), 'x');
+    mkdirSync(join(`${path()}.refused`, 'full'), { recursive: true });
+    expect(start('a').restore()).toMatch(/is not what this release writes.*cannot be put aside: E/);
+    expect(applied.size).toBe(0);
+  });
+
   it('are not there where an earlier release was, which kept none', () => {
     const drains = start('a');
     expect(drains.restore()).toBeUndefined();

@@ -95,9 +95,14 @@ export class MemberDrains {
     }
     const parsed = file.safeParse(parseJson(text));
     if (!parsed.success) {
+      const problem = `${path} is not what this release writes, so that nobody is drained by it`;
       const aside = `${path}.refused`;
-      renameSync(path, aside);
-      return `${path} is not what this release writes, so that nobody is drained by it; it is ${aside} now`;
+      try {
+        renameSync(path, aside);
+      } catch (error) {
+        return `${problem}; it cannot be put aside: ${textOf(error)}`;
+      }
+      return `${problem}; it is ${aside} now`;
     }
     for (const drain of parsed.data.drains) {
       this.#drains.set(drain.member, drain);

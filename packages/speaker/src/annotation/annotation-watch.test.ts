@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -186,6 +186,13 @@ describe('the watch of the annotation', { timeout: 20_000 }, () => {
     // A restart meanwhile does not forget it.
     expect(new WishMemory(folder, 'master-1', fail).wish).toBe('drain');
     expect(new WishMemory(folder, 'another', fail).wish).toBe('none');
+  });
+
+  it('does not keep the speaker from its start when its memory cannot be read, and says so', () => {
+    mkdirSync(join(folder, 'drain-annotation.json'));
+    const said: string[] = [];
+    expect(new WishMemory(folder, 'master-1', (message) => said.push(message)).wish).toBe('none');
+    expect(said).toEqual([expect.stringMatching(/drain-annotation\.json cannot be read.*EISDIR/)]);
   });
 
   it('asks for an end of each watch, and gives up a connection that is half open', async () => {

@@ -45,7 +45,8 @@ export class WishMemory {
       text = readFileSync(this.#path, 'utf8');
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'none';
-      throw error;
+      this.#warn(`${this.#path} cannot be read, and is not followed: ${String(error)}`);
+      return 'none';
     }
     try {
       const { node, wish } = memory.parse(JSON.parse(text));

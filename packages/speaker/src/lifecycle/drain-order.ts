@@ -88,7 +88,9 @@ export class DrainOrderFile {
       text = readFileSync(this.#path, 'utf8');
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
-      throw error;
+      // To end because of it would take the VIP off this master when its lease is over.
+      warn(`${this.#path} cannot be read, and no order to drain is followed: ${String(error)}`);
+      return undefined;
     }
     try {
       const order = drainOrder.parse(JSON.parse(text));

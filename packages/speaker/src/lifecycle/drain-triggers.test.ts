@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -57,6 +57,12 @@ describe('an order to drain', () => {
     }
     expect(warnings).toHaveLength(3);
     expect(warnings[0]).toContain('drain.json is not an order to drain');
+  });
+
+  it('that cannot be read is none, and is told: a speaker that does not start serves nobody', () => {
+    mkdirSync(join(folder, 'drain.json'));
+    expect(orders().order).toBeUndefined();
+    expect(warnings).toEqual([expect.stringMatching(/drain\.json cannot be read.*EISDIR/)]);
   });
 
   it('is readable by its owner alone', () => {

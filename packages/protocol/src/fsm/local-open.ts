@@ -24,9 +24,17 @@ export interface LocalOffer {
   readonly extendedMessage: boolean;
   /** Mark the beginning and the end of a route refresh (RFC 7313). */
   readonly enhancedRouteRefresh: boolean;
-  /** `undefined`: the capability is not sent. `families` are those whose forwarding state is kept over our restart. */
+  /**
+   * `undefined`: the capability is not sent. `families` are those whose forwarding state is kept over our restart, and
+   * `forwardingPreserved` says that it is there now (F bit); default true.
+   */
   readonly gracefulRestart:
-    | { readonly restarting: boolean; readonly restartTime: number; readonly families: readonly Family[] }
+    | {
+        readonly restarting: boolean;
+        readonly forwardingPreserved?: boolean;
+        readonly restartTime: number;
+        readonly families: readonly Family[];
+      }
     | undefined;
 }
 
@@ -64,14 +72,14 @@ function capabilitiesOf(offer: LocalOffer): readonly Capability[] {
   });
   if (addPath.length > 0) capabilities.push({ name: 'add-path', families: addPath });
   if (offer.gracefulRestart !== undefined) {
-    const { restarting, restartTime, families } = offer.gracefulRestart;
+    const { restarting, forwardingPreserved = true, restartTime, families } = offer.gracefulRestart;
     capabilities.push({
       name: 'graceful-restart',
       restarting,
       // RFC 8538 is not spoken: a NOTIFICATION ends the session for good.
       notification: false,
       restartTime,
-      families: families.map(({ afi, safi }) => ({ afi, safi, forwardingPreserved: true })),
+      families: families.map(({ afi, safi }) => ({ afi, safi, forwardingPreserved })),
     });
   }
   return capabilities;

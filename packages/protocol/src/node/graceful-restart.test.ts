@@ -141,6 +141,25 @@ describe('a peer whose process dies', () => {
     expect(right.peer.paths()).toEqual([]);
   });
 
+  it('says that it kept its forwarding state where it did: in its first session after a restart, later always', async () => {
+    const keptBy = ({ peer }: Side) =>
+      peer.negotiated?.gracefulRestart?.families.map(({ forwardingPreserved }) => forwardingPreserved);
+    const fresh = { gracefulRestart: { restartTime: 60, families: [ipv4Unicast] } };
+    const kept = { gracefulRestart: { ...fresh.gracefulRestart, forwardingPreserved: true } };
+    for (const [settings, first] of [
+      [fresh, false],
+      [kept, true],
+      [restarting, true],
+    ] as const) {
+      const pair = new PeerPair({ left: settings, right: helper });
+      const [left, right] = await pair.up();
+      expect(keptBy(right)).toEqual([first]);
+      left.peer.reset();
+      await pair.clock.advance(5000);
+      expect(keptBy(right)).toEqual([true]);
+    }
+  });
+
   it('sets the restart bit in its first session only', async () => {
     const pair = new PeerPair({ left: restarting, right: helper });
     const [left, right] = await pair.up();

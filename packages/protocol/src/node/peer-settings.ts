@@ -9,6 +9,11 @@ export interface GracefulRestartSettings {
   readonly families: readonly Family[];
   /** We have just restarted: the first session says so, and its End-of-RIB waits for the first `setRoutes`, or for `restartTime`. */
   readonly restarting?: boolean;
+  /**
+   * What was forwarded before this process is forwarded still: the F bit until the first session is established. Later ones have it,
+   * since nothing has restarted meanwhile. Default: as `restarting`.
+   */
+  readonly forwardingPreserved?: boolean;
 }
 
 /** What peers and ranges of peers have in common. */
@@ -170,14 +175,18 @@ function check(name: string, settings: ResolvedSettings): void {
   }
 }
 
-/** What we offer in the OPEN; `restarting` sets the R bit (RFC 4724 section 3). */
+/**
+ * What we offer in the OPEN. `isFirst`: no session has been established yet, so that the R and F bits speak of what was before
+ * this process (RFC 4724 section 3).
+ */
 export function offerOf(
   settings: ResolvedSettings,
   local: Pick<LocalOffer, 'asn' | 'routerId'>,
-  restarting: boolean,
+  isFirst: boolean,
 ): LocalOffer {
   const { holdTime, families, addPathSend, addPathReceive, extendedMessage, enhancedRouteRefresh } = settings;
   const { multiprotocol, routeRefresh, fourOctetAs, gracefulRestart } = settings;
+  const restarting = gracefulRestart?.restarting === true;
   return {
     ...local,
     holdTime,
@@ -190,7 +199,8 @@ export function offerOf(
     extendedMessage,
     enhancedRouteRefresh,
     gracefulRestart: gracefulRestart && {
-      restarting,
+      restarting: isFirst && restarting,
+      forwardingPreserved: !isFirst || (gracefulRestart.forwardingPreserved ?? restarting),
       restartTime: gracefulRestart.restartTime,
       families: gracefulRestart.families,
     },

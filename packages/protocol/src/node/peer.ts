@@ -89,7 +89,7 @@ export class Peer {
   #establishedCount = 0;
   /** Ends the wait for our own first routes after our restart. */
   #cancelWait: () => void = () => undefined;
-  #lastDown: { readonly reason: DownReason; readonly at: number } | undefined;
+  #lastDown: { readonly kind: DownReason['kind']; readonly text: string; readonly at: number } | undefined;
 
   constructor(
     identity: PeerIdentity,
@@ -106,7 +106,7 @@ export class Peer {
     this.#callbacks = callbacks;
     this.#since = context.clock.now();
     const restarting = settings.gracefulRestart?.restarting === true;
-    this.#session = this.#newSession(restarting);
+    this.#session = this.#newSession();
     this.#paths = new PeerPaths({
       name: identity.name,
       address: canonicalAddress(identity.address),
@@ -287,21 +287,14 @@ export class Peer {
       },
       lastNotificationSent: lastSent === undefined ? null : ago(lastSent),
       lastNotificationReceived: lastReceived === undefined ? null : ago(lastReceived),
-      lastDown:
-        this.#lastDown === undefined
-          ? null
-          : ago({
-              kind: this.#lastDown.reason.kind,
-              text: this.#lastDown.reason.text,
-              at: this.#lastDown.at,
-            }),
+      lastDown: this.#lastDown === undefined ? null : ago(this.#lastDown),
       establishedCount: this.#establishedCount,
       connectRetryCounter: session.connectRetryCounter,
       transitions: this.#transitions.map(ago),
     };
   }
 
-  #newSession(restarting: boolean): Session {
+  #newSession(): Session {
     const { asn, routerId, sockets, clock, random } = this.#context;
     const { passive, address, port, oscillation } = this.#identity;
     const settings = this.#settings;
@@ -310,7 +303,7 @@ export class Peer {
       port,
       socket: settings.socket,
       connectPassword: settings.connectPassword,
-      localOpen: localOpen(offerOf(settings, { asn, routerId }, restarting)),
+      localOpen: localOpen(offerOf(settings, { asn, routerId }, true)),
       expected: { localAsn: asn, remoteAsn: settings.remoteAsn, enforceFirstAs: settings.enforceFirstAs },
       fsm: {
         passive,
@@ -354,9 +347,12 @@ export class Peer {
     this.#establishedCount += 1;
     this.#paths.established(negotiated, this.#session.connection?.localAddress);
     const { gracefulRestart } = this.#settings;
-    if (gracefulRestart?.restarting === true && this.#establishedCount === 1) {
-      // RFC 4724 section 4.1: the R bit belongs to the first session after the restart, and the wait has a bound.
+    if (gracefulRestart !== undefined && this.#establishedCount === 1) {
+      // The R bit belongs to the first session after the restart; from now on we have state of our own (RFC 4724 section 3).
       this.#session.localOpen = localOpen(offerOf(this.#settings, { asn, routerId }, false));
+    }
+    if (gracefulRestart?.restarting === true && this.#establishedCount === 1) {
+      // RFC 4724 section 4.1: the wait has a bound.
       this.#cancelWait = clock.after(gracefulRestart.restartTime * 1000, () => this.#sender.stopWaiting());
     }
     // Routes that the application sets in its handler are part of the first full set.
@@ -375,7 +371,7 @@ export class Peer {
       text: describeEnd(end),
       pathsKept: kept,
     };
-    this.#lastDown = { reason, at: this.#context.clock.now() };
+    this.#lastDown = { kind: reason.kind, text: reason.text, at: this.#context.clock.now() };
     this.#callbacks.down(reason);
     report();
   }

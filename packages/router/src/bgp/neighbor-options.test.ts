@@ -67,6 +67,12 @@ describe('masters', () => {
     });
   });
 
+  it('are told that forwarding has outlived a restart of this process, where it has', () => {
+    const master = { ...base, address: '10.1.0.11' };
+    expect(options(master).options.gracefulRestart?.forwardingPreserved).toBe(false);
+    expect(options(master, true).options.gracefulRestart?.forwardingPreserved).toBe(true);
+  });
+
   it('are left alone when they announce too much, for as long as is configured', () => {
     const range = '10.1.0.0/24';
     expect(options({ ...base, range }).options).toMatchObject({ maxReceived: 1000, limitHold: 300 });

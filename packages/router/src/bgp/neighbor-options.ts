@@ -123,7 +123,7 @@ function settings(
 function masterSettings(
   { memberAddress, maxPrefixes, maxPrefixesRestart }: MasterNeighborConfig,
   families: readonly Family[],
-  { config, isVip }: NeighborContext,
+  { config, isVip, isRestarting }: NeighborContext,
 ): Partial<PeerSettings> {
   return {
     importPolicy: masterImportPolicy(
@@ -136,20 +136,20 @@ function masterSettings(
     // The end of a process closes its TCP; its host, and the API server on it, live on.
     retainPaths: 'always',
     staleTime: config.pool.staleTime / 1000,
-    gracefulRestart: { restartTime: RESTART_TIME, families },
+    gracefulRestart: { restartTime: RESTART_TIME, families, forwardingPreserved: isRestarting },
   };
 }
 
 function internalSettings(
   { address, addPath }: Pick<NeighborConfig & { role: 'internal' }, 'address' | 'addPath'>,
-  { isVip }: NeighborContext,
+  { isVip, isRestarting }: NeighborContext,
 ): Partial<PeerSettings> {
   const families = [familyOfAddress(address)];
   return {
     importPolicy: internalImportPolicy(isVip),
     addPathReceive: addPath ? families : [],
     maxPaths: INTERNAL_MAX_PATHS,
-    gracefulRestart: { restartTime: RESTART_TIME, families },
+    gracefulRestart: { restartTime: RESTART_TIME, families, forwardingPreserved: isRestarting },
   };
 }
 

@@ -54,6 +54,10 @@ describe('AS numbers', () => {
   it('refuses AS_TRANS without the capability unless it is configured', () => {
     const old = withCapabilities([], { myAs: 23456 });
     expect(refusal(old)).toMatchObject({ code: 2, subcode: 2 });
+    expect(refusal(old, { peer: { localAsn, remoteAsn: 'external' } })).toMatchObject({
+      code: 2,
+      subcode: 2,
+    });
     expect(refusal(old, { peer: { localAsn, remoteAsn: [asn(23456)] } })).toBe('accepted');
   });
 

@@ -120,9 +120,11 @@ function checkAsn(remote: OpenMessage, { localAsn, remoteAsn: wanted }: Expected
     throw openError(OpenSubcode.BadPeerAs, `My AS ${remote.myAs}, but ${number} in the capability`);
   }
   const remoteAsn = asn(number);
-  const isWanted = wanted === 'external' ? remoteAsn !== localAsn : wanted.includes(remoteAsn);
+  // AS_TRANS says that there is another AS, not which (RFC 6793 section 9).
+  const isExternal = remoteAsn !== localAsn && remoteAsn !== AS_TRANS;
+  const isWanted = wanted === 'external' ? isExternal : wanted.includes(remoteAsn);
   if (isWanted) return remoteAsn;
-  const allowed = wanted === 'external' ? `any but ${localAsn}` : wanted.join(', ');
+  const allowed = wanted === 'external' ? `any but ${localAsn} and AS_TRANS` : wanted.join(', ');
   throw openError(OpenSubcode.BadPeerAs, `AS ${remoteAsn}: expected ${allowed}`);
 }
 

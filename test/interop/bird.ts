@@ -27,9 +27,11 @@ export class Bird {
     await this.#process?.kill();
   }
 
-  /** What a command prints; empty while there is no BIRD. */
-  birdc(...command: string[]): Promise<string> {
-    return this.#host.exec(['birdc', '-s', this.#control, ...command]).catch(() => '');
+  /** What a command prints; empty while there is no BIRD. Attributes of routes have the names that BIRD 2 gives them. */
+  async birdc(...command: string[]): Promise<string> {
+    const text = await this.#host.exec(['birdc', '-s', this.#control, ...command]).catch(() => '');
+    // `bgp_next_hop` of BIRD 3 is `BGP.next_hop`.
+    return text.replaceAll(/^(\s+)bgp_/gm, '$1BGP.');
   }
 
   get #control(): string {

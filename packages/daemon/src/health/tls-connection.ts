@@ -142,15 +142,21 @@ function checked(
   return { socket, verification, certificate };
 }
 
+const descriptions = new WeakMap<PeerVerification, PeerCertificate>();
+
 function describeCertificate(verification: PeerVerification): PeerCertificate | undefined {
   const { leaf } = verification;
   if (leaf === undefined) return undefined;
-  return {
+  const known = descriptions.get(verification);
+  if (known !== undefined) return known;
+  const description: PeerCertificate = {
     subjectAltNames: subjectAltNames(leaf),
     validFrom: isoDate(leaf.validFrom),
     validTo: isoDate(leaf.validTo),
     ...(verification.issuerKeyHash === undefined ? {} : { issuerKeyHash: verification.issuerKeyHash }),
   };
+  descriptions.set(verification, description);
+  return description;
 }
 
 function isoDate(text: string): string {

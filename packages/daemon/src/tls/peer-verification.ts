@@ -28,17 +28,67 @@ const DATE_FAULTS: Readonly<Record<string, string>> = {
 const MAX_CHAIN = 8;
 
 /**
+ * What a verdict depends on where OpenSSL had nothing to say against the certificate, or was asked nothing. Who signed it does not
+ * change while the certificate is the same, and OpenSSL has looked at signatures and dates in this very handshake.
+ */
+interface Evidence {
+  /** The server's own certificate, DER. */
+  readonly leaf: Buffer;
+  readonly ca: string | undefined;
+  readonly serverName: string;
+  readonly isNameOptional: boolean;
+}
+
+/**
+ * A router asks each of its members by a new connection several times a second and is shown the same each time. To ask Node for
+ * the whole chain takes longer than the rest of the handshake.
+ */
+const recent: { readonly evidence: Evidence; readonly verdict: PeerVerification }[] = [];
+/** More pairs of a member and a VIP than most routers have. */
+const MAX_RECENT = 64;
+/** Octets of a certificate that is worth remembering. */
+const MAX_REMEMBERED = 16 * 1024;
+
+/**
  * Checks the certificate of a connected socket that was made with `rejectUnauthorized: false`. `ca` undefined asks nothing.
  * OpenSSL reports only the last of several faults, so a fault of dates may hide an unknown issuer: then the signatures are
- * checked again here.
+ * checked again here. A verdict on the same evidence as before is the same object as before.
  */
 export function verifyPeer(
-  socket: TLSSocket,
+  socket: Pick<TLSSocket, 'authorizationError' | 'getPeerCertificate'>,
   ca: string | undefined,
   serverName: string,
   isNameOptional = false,
 ): PeerVerification {
-  const presented = presentedChain(socket);
+  const code = socket.authorizationError === null ? undefined : errorCode(socket.authorizationError);
+  // Without a CA the fault is that there is none.
+  const isSound = code === undefined || ca === undefined;
+  const leaf: Buffer | undefined = isSound ? socket.getPeerCertificate().raw : undefined;
+  const evidence = leaf === undefined ? undefined : { leaf, ca, serverName, isNameOptional };
+  const known = evidence && recent.find((one) => isSameEvidence(one.evidence, evidence));
+  if (known !== undefined) return known.verdict;
+  const verdict = judge(presentedChain(socket), code, ca, serverName, isNameOptional);
+  if (evidence !== undefined && evidence.leaf.length <= MAX_REMEMBERED) recent.push({ evidence, verdict });
+  if (recent.length > MAX_RECENT) recent.shift();
+  return verdict;
+}
+
+function isSameEvidence(a: Evidence, b: Evidence): boolean {
+  return (
+    a.serverName === b.serverName &&
+    a.isNameOptional === b.isNameOptional &&
+    a.leaf.equals(b.leaf) &&
+    a.ca === b.ca
+  );
+}
+
+function judge(
+  presented: readonly X509Certificate[],
+  code: string | undefined,
+  ca: string | undefined,
+  serverName: string,
+  isNameOptional: boolean,
+): PeerVerification {
   const [leaf, next] = presented;
   if (leaf === undefined) {
     return { isVerified: false, fault: { code: 'NO_CERTIFICATE', message: 'no certificate' }, warnings: [] };
@@ -48,7 +98,6 @@ export function verifyPeer(
   const known = { leaf, ...(issuer === undefined ? {} : { issuerKeyHash: publicKeyHash(issuer) }) };
   if (ca === undefined) return { isVerified: false, warnings: [], ...known };
 
-  const code = socket.authorizationError === null ? undefined : errorCode(socket.authorizationError);
   const dateFault = code === undefined ? undefined : DATE_FAULTS[code];
   const warnings = dateFault === undefined ? [] : [dateFault];
   if (code !== undefined && (dateFault === undefined || !isSignedBy(presented, issuers))) {
@@ -105,7 +154,7 @@ function isSignedBy(presented: readonly X509Certificate[], issuers: readonly X50
  * The certificates that the server presented, its own first. By the older of Node's two ways to ask: with
  * `getPeerX509Certificate`, Node 24 keeps some 6 KiB for ever at each handshake with a server whose certificate a CA signed.
  */
-function presentedChain(socket: TLSSocket): X509Certificate[] {
+function presentedChain(socket: Pick<TLSSocket, 'getPeerCertificate'>): X509Certificate[] {
   const chain: X509Certificate[] = [];
   // Without a certificate it is an empty object; the last of a whole chain is its own issuer.
   let current: Partial<DetailedPeerCertificate> | undefined = socket.getPeerCertificate(true);

@@ -6,6 +6,7 @@ import {
   type CodecContext,
   type DecodedMessage,
   type DecodedUpdate,
+  decodedUpdate,
   decodeMessage,
   EncodeError,
   encodeMessage,
@@ -17,6 +18,7 @@ import {
   negotiate,
   parseIpAddress,
   parseRouterId,
+  readMessage,
 } from '@bgp-lb/protocol';
 import { messageText } from '../kit/message-text.ts';
 
@@ -78,6 +80,7 @@ function outcomes(chunks: readonly Uint8Array[], context: CodecContext, codec: C
       for (let frame = framer.next(); frame !== undefined; frame = framer.next()) {
         const message = codec.decode(frame, context);
         checkMessage(message, context, codec);
+        if (message.type === 'UPDATE') checkMemory(frame, context, message);
         found.push(messageText(message));
       }
     }
@@ -109,6 +112,25 @@ function checkMessage(message: DecodedMessage, context: CodecContext, codec: Cod
   }
   const twice = encoded(again, context, codec);
   if (twice === undefined || Buffer.compare(once, twice) !== 0) throw new Error('written twice, differently');
+}
+
+/** What a table remembers of attributes changes nothing, whatever the octets and whatever is wrong with them. */
+function checkMemory(frame: Frame, context: CodecContext, message: DecodedUpdate): void {
+  const table = new AttributeTable();
+  const rib = new AdjRibIn({ table, source });
+  for (const turn of ['first', 'second']) {
+    const update = readMessage(frame, context, table);
+    if (update.type !== 'UPDATE') throw new Error(`${update.type} instead of an UPDATE`);
+    const [ours, wanted] = [normalised(decodedUpdate(update)), normalised(message)].map(messageText);
+    if (ours !== wanted) throw new Error(`read the ${turn} time: ${ours}, decoded: ${wanted}`);
+    rib.receive(update, 0, turn === 'first');
+  }
+}
+
+/** Communities are sets: the table keeps them in order. */
+function normalised(update: DecodedUpdate): DecodedUpdate {
+  const { attributes } = update;
+  return { ...update, attributes: attributes && new AttributeTable().intern(attributes) };
 }
 
 /** RFC 7606 section 2: each fault has an action, and the strongest one is taken. */

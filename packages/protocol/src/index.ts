@@ -79,6 +79,7 @@ export type { RouterId } from './types/router-id.ts';
 export { formatRouterId, parseRouterId, routerId } from './types/router-id.ts';
 export { canonicalScoped, formatScoped, isLinkLocal, withoutZone, zoneOf } from './types/zone.ts';
 export { WellKnownCommunity } from './wire/attribute/communities.ts';
+export type { AttributeMemory, AttributeOctets } from './wire/attribute-octets.ts';
 export type { AfiSafi, Capability, GracefulRestartFamily } from './wire/capability/capability.ts';
 export { AddPathMode } from './wire/capability/capability.ts';
 export {
@@ -104,14 +105,17 @@ export type {
   Message,
   NotificationMessage,
   OpenMessage,
+  ReceivedMessage,
+  ReceivedUpdate,
   RouteRefreshMessage,
   UpdateMessage,
 } from './wire/message.ts';
-export { decodeMessage, encodeMessage } from './wire/message-codec.ts';
+export { decodeMessage, encodeMessage, readMessage } from './wire/message-codec.ts';
 export type { MrtMessage, MrtOther } from './wire/mrt.ts';
 export { encodeMrt, MrtError, readMrt } from './wire/mrt.ts';
 export type { Nlri } from './wire/nlri.ts';
 export { nlriLength } from './wire/nlri.ts';
+export type { NlriField } from './wire/nlri-field.ts';
 export {
   CeaseSubcode,
   describeNotification,
@@ -136,5 +140,6 @@ export type {
 export { Origin, pathAttributes, SegmentType } from './wire/path-attributes.ts';
 export { RouteRefreshSubtype } from './wire/route-refresh.ts';
 export { parseShutdownCommunication, shutdownCommunication } from './wire/shutdown-communication.ts';
+export { decodedUpdate, receivedUpdate } from './wire/update.ts';
 export { familyOfUpdate } from './wire/update-family.ts';
 export { Writer } from './wire/writer.ts';

@@ -1,4 +1,4 @@
-import type { DecodedUpdate, KeepaliveMessage, OpenMessage, RouteRefreshMessage } from '../wire/message.ts';
+import type { KeepaliveMessage, OpenMessage, ReceivedUpdate, RouteRefreshMessage } from '../wire/message.ts';
 import type { Negotiated } from './negotiate.ts';
 
 /** Timers of one connection. SendHold is the one of RFC 9687; the others are those of RFC 4271 section 8. */
@@ -62,6 +62,6 @@ export type Action =
   /** The session is up; `deliver` and `down` come only after this. */
   | { readonly type: 'established'; readonly negotiated: Negotiated }
   /** Give the message to the RIB. */
-  | { readonly type: 'deliver'; readonly message: DecodedUpdate | RouteRefreshMessage }
+  | { readonly type: 'deliver'; readonly message: ReceivedUpdate | RouteRefreshMessage }
   /** The established session is over. */
   | { readonly type: 'down'; readonly end: SessionEnd };

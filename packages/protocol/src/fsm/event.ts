@@ -1,4 +1,4 @@
-import type { DecodedUpdate, RouteRefreshMessage } from '../wire/message.ts';
+import type { ReceivedUpdate, RouteRefreshMessage } from '../wire/message.ts';
 import type { Negotiated } from './negotiate.ts';
 
 /** How a TCP connection, or the attempt at one, ended. */
@@ -77,7 +77,7 @@ export type FsmEvent =
   /** Event 26. */
   | { readonly type: 'KeepAliveMsg' }
   /** Event 27. */
-  | { readonly type: 'UpdateMsg'; readonly update: DecodedUpdate }
+  | { readonly type: 'UpdateMsg'; readonly update: ReceivedUpdate }
   /** Event 28. */
   | { readonly type: 'UpdateMsgErr'; readonly notification: NotificationContent }
   /** Event 29 (RFC 9687 section 3): the peer has not taken what we send for too long. */

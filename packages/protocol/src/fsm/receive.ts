@@ -1,12 +1,12 @@
 import { NotificationError } from '../wire/errors.ts';
-import type { DecodedMessage, OpenMessage } from '../wire/message.ts';
+import type { OpenMessage, ReceivedMessage } from '../wire/message.ts';
 import { NotificationCode, OpenSubcode } from '../wire/notification-codes.ts';
 import type { FsmEvent } from './event.ts';
 import { type ExpectedPeer, negotiate } from './negotiate.ts';
 
 /** The event that a received message is (RFC 4271 section 8.1.5). An OPEN is checked against ours here. */
 export function messageEvent(
-  message: DecodedMessage,
+  message: ReceivedMessage,
   localOpen: OpenMessage,
   expected: ExpectedPeer,
 ): FsmEvent {

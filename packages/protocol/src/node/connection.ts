@@ -1,14 +1,15 @@
 import type { Socket } from 'node:net';
 import {
+  type AttributeMemory,
   type CodecContext,
-  type DecodedMessage,
-  decodeMessage,
   encodeMessage,
   Framer,
   type Message,
   type NotificationContent,
   NotificationError,
   type OpenMessage,
+  type ReceivedMessage,
+  readMessage,
   type TcpFailure,
 } from '../index.ts';
 import type { Clock } from './clock.ts';
@@ -34,8 +35,11 @@ export interface Traffic {
 export interface ConnectionHandlers {
   /** Hears of every message, the faulty ones too, before anything is made of it. */
   readonly traffic?: ((traffic: Traffic) => void) | undefined;
+  /** Where received attributes are looked up by their octets. */
+  readonly memory?: AttributeMemory | undefined;
   connected(): void;
-  message(message: DecodedMessage): void;
+  /** To be used before it returns: the routes of an UPDATE lie in memory that is used again. */
+  message(message: ReceivedMessage): void;
   /** What was received cannot be read; nothing more is. */
   fault(error: NotificationError): void;
   failed(cause: TcpFailure, detail: string): void;
@@ -177,7 +181,7 @@ export class Connection {
         const frame = this.#framer.next();
         if (frame === undefined) return;
         this.#observe(false, frame.bytes);
-        this.#handlers.message(decodeMessage(frame, this.#context));
+        this.#handlers.message(readMessage(frame, this.#context, this.#handlers.memory));
         if (this.#isClosed) return;
         if (this.#clock.now() >= end) {
           this.#rest();

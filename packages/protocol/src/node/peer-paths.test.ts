@@ -9,6 +9,8 @@ import {
   ipv6Unicast,
   type Negotiated,
   parseRouterId,
+  type ReceivedUpdate,
+  receivedUpdate,
 } from '../index.ts';
 import { ManualClock } from './kit/manual-clock.ts';
 import { prefixesOf, routes } from './kit/routes.ts';
@@ -16,7 +18,12 @@ import type { PeerEvent } from './peer-event.ts';
 import { PeerPaths } from './peer-paths.ts';
 import { resolveSettings } from './peer-settings.ts';
 
-const ends = (family: Family): DecodedUpdate => ({ ...endOfRib(family), faults: [], treatAsWithdraw: false });
+const empty = (family: Family): DecodedUpdate => ({
+  ...endOfRib(family),
+  faults: [],
+  treatAsWithdraw: false,
+});
+const ends = (family: Family): ReceivedUpdate => receivedUpdate(empty(family));
 
 /** The paths of a peer whose session has just come up and that has announced these prefixes. */
 function announced(negotiated: Negotiated, ...prefixes: readonly string[]) {
@@ -27,10 +34,11 @@ function announced(negotiated: Negotiated, ...prefixes: readonly string[]) {
     name: 'peer',
     address: '10.0.0.2',
     settings: resolveSettings('peer', { remoteAsn: 'external', staleTime: 100 }),
-    local: { asn: localAsn, routerId: parseRouterId('10.0.0.1'), clusterId: undefined },
-    table: new AttributeTable(),
-    clock,
-    random: () => 0,
+    context: {
+      ...{ asn: localAsn, routerId: parseRouterId('10.0.0.1'), clusterId: undefined },
+      ...{ table: new AttributeTable(), clock, random: () => 0 },
+    },
+    isTold: true,
     changed: () => undefined,
     endOfRib: (family) => endsOfRib.push(family),
     event: (event) => events.push(event),
@@ -39,11 +47,9 @@ function announced(negotiated: Negotiated, ...prefixes: readonly string[]) {
   const announce = (...texts: readonly string[]): void => {
     for (const { prefix, attributes } of routes(...texts)) {
       const asPath = [{ type: 2, asns: [negotiated.context.peerAsn] }] as const;
-      paths.update({
-        ...ends(ipv4Unicast),
-        attributes: { ...attributes, asPath },
-        nlri: [{ prefix, pathId: undefined }],
-      });
+      const nlri = [{ prefix, pathId: undefined }];
+      const update = { ...empty(ipv4Unicast), attributes: { ...attributes, asPath }, nlri };
+      paths.update(receivedUpdate(update));
     }
   };
   announce(...prefixes);

@@ -12,6 +12,7 @@ import {
   type Path,
   type PathSource,
   parseIpAddress,
+  type ReceivedUpdate,
   RefreshTracker,
   type RouteChange,
   type RouterId,
@@ -24,16 +25,23 @@ import { canonicalAddress } from './neighbours.ts';
 import type { PeerEvent } from './peer-event.ts';
 import type { ResolvedSettings } from './peer-settings.ts';
 
+/** What all peers of a speaker share. */
+interface PeerPathsContext extends Pick<LocalOffer, 'asn' | 'routerId'> {
+  readonly clusterId: RouterId | undefined;
+  readonly table: AttributeTable;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
 export interface PeerPathsOptions {
   readonly name: string;
   /** Canonical, a link-local one with its zone. */
   readonly address: string;
   readonly settings: ResolvedSettings;
-  readonly local: Pick<LocalOffer, 'asn' | 'routerId'> & { readonly clusterId: RouterId | undefined };
-  readonly table: AttributeTable;
-  readonly clock: Clock;
-  /** In [0, 1). */
-  readonly random: () => number;
+  readonly context: PeerPathsContext;
+  /** Somebody wants to know what UPDATEs change. */
+  readonly isTold: boolean;
   /** The Adj-RIB-In has changed. */
   readonly changed: (change: RouteChange) => void;
   readonly endOfRib: (family: Family) => void;
@@ -98,7 +106,7 @@ export class PeerPaths {
   }
 
   /** @throws NotificationError Cease at the prefix limit */
-  update(update: DecodedUpdate): void {
+  update(update: ReceivedUpdate): void {
     const rib = this.#rib;
     if (rib === undefined) return;
     for (const { code, action, subcode, reason } of update.faults) {
@@ -114,7 +122,8 @@ export class PeerPaths {
       return;
     }
     this.#refresh.note(update);
-    const change = rib.apply(update, this.#options.clock.now());
+    const { context, isTold } = this.#options;
+    const change = rib.receive(update, context.clock.now(), isTold);
     this.#report(change);
   }
 
@@ -128,7 +137,7 @@ export class PeerPaths {
     }
     this.#refresh.begin(family, rib.paths());
     this.#cancelRefresh();
-    this.#cancelRefresh = this.#options.clock.after(this.#options.settings.staleTime * 1000, () =>
+    this.#cancelRefresh = this.#options.context.clock.after(this.#options.settings.staleTime * 1000, () =>
       this.#refresh.clear(),
     );
   }
@@ -144,7 +153,7 @@ export class PeerPaths {
       faults: [],
       treatAsWithdraw: false,
     };
-    this.#report(rib.apply(withdrawal, this.#options.clock.now()));
+    this.#report(rib.apply(withdrawal, this.#options.context.clock.now()));
   }
 
   /**
@@ -196,7 +205,8 @@ export class PeerPaths {
   }
 
   #ribFor({ context, remoteOpen }: Negotiated): AdjRibIn {
-    const { name, address, settings, local, table, random } = this.#options;
+    const { name, address, settings, context: local } = this.#options;
+    const { table, random } = local;
     const source: PathSource = {
       name,
       address: parseIpAddress(withoutZone(address)),
@@ -253,7 +263,9 @@ export class PeerPaths {
 
   #limitStale(seconds: number, reason: string): void {
     this.#cancelStale();
-    this.#cancelStale = this.#options.clock.after(seconds * 1000, () => this.#sweep(undefined, reason));
+    this.#cancelStale = this.#options.context.clock.after(seconds * 1000, () =>
+      this.#sweep(undefined, reason),
+    );
   }
 
   #sweep(family: Family | undefined, reason: string): void {

@@ -39,6 +39,8 @@ const TRANSITIONS_KEPT = 16;
 export interface PeerCallbacks {
   established(negotiated: Negotiated): void;
   down(reason: DownReason): void;
+  /** Without it nobody is told of what UPDATEs change. */
+  readonly hearsRoutes: boolean;
   routes(change: RouteChange): void;
   endOfRib(family: Family): void;
   refreshed(family: Family): void;
@@ -111,10 +113,8 @@ export class Peer {
       name: identity.name,
       address: canonicalAddress(identity.address),
       settings,
-      local: context,
-      table: context.table,
-      clock: context.clock,
-      random: context.random,
+      context,
+      isTold: callbacks.hearsRoutes,
       changed: (change) => callbacks.routes(change),
       endOfRib: (family) => callbacks.endOfRib(family),
       event: (event) => callbacks.event(event),
@@ -317,6 +317,7 @@ export class Peer {
       clock,
       random,
       traffic: this.#callbacks.traffic,
+      memory: this.#context.table,
       handlers: {
         established: (negotiated) => this.#established(negotiated),
         down: (end) => this.#down(end),

@@ -2,10 +2,7 @@ import type { Socket } from 'node:net';
 import {
   type Action,
   type ConnectionTimer,
-  type DecodedMessage,
-  type DecodedUpdate,
   type EncodedUpdates,
-  type ExpectedPeer,
   errorEvent,
   type FsmEvent,
   type Message,
@@ -17,49 +14,19 @@ import {
   openContext,
   type PeerAction,
   PeerFsm,
-  type PeerFsmConfig,
   type PeerInput,
+  type ReceivedMessage,
+  type ReceivedUpdate,
   type Role,
   type RouteRefreshMessage,
-  type SessionEnd,
   type StateName,
 } from '../index.ts';
-import type { Clock } from './clock.ts';
-import { Connection, type Traffic } from './connection.ts';
+import { Connection } from './connection.ts';
 import { connectionTimers } from './connection-timers.ts';
 import { MessageCounters } from './message-counters.ts';
 import { NotificationLog } from './notification-log.ts';
-import type { PeerEvent } from './peer-event.ts';
+import type { SessionOptions } from './session-options.ts';
 import { SessionTimers } from './session-timers.ts';
-import type { SocketOptions, Sockets } from './sockets.ts';
-
-interface SessionHandlers {
-  established(negotiated: Negotiated): void;
-  down(end: SessionEnd): void;
-  /** @throws NotificationError to end the session */
-  update(update: DecodedUpdate): void;
-  refresh(refresh: RouteRefreshMessage): void;
-  /** The socket has room again. */
-  drained(): void;
-  event(event: PeerEvent): void;
-  /** All events of one input are done. */
-  settled(): void;
-}
-
-export interface SessionOptions {
-  readonly address: string;
-  readonly port: number;
-  readonly socket: SocketOptions;
-  readonly connectPassword: (() => string | undefined) | undefined;
-  readonly localOpen: OpenMessage;
-  readonly expected: ExpectedPeer;
-  readonly fsm: PeerFsmConfig;
-  readonly sockets: Sockets;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly handlers: SessionHandlers;
-  readonly traffic: ((traffic: Traffic) => void) | undefined;
-}
 
 /**
  * Drives the FSM of one peer: turns what sockets and timers report into its events, one after another, and carries out
@@ -330,12 +297,13 @@ export class Session {
 
   #newConnection(
     socket: Socket,
-    handlers: Omit<ConstructorParameters<typeof Connection>[3], 'gone' | 'traffic'>,
+    handlers: Omit<ConstructorParameters<typeof Connection>[3], 'gone' | 'traffic' | 'memory'>,
   ): Connection {
-    const { clock, expected, traffic } = this.#options;
+    const { clock, expected, traffic, memory } = this.#options;
     const connection: Connection = new Connection(socket, openContext(expected.localAsn), clock, {
       ...handlers,
       traffic,
+      memory,
       gone: () => {
         this.#open.delete(connection);
         if (this.#open.size > 0) return;
@@ -346,7 +314,7 @@ export class Session {
     return connection;
   }
 
-  #received(role: Role, connection: Connection, message: DecodedMessage): void {
+  #received(role: Role, connection: Connection, message: ReceivedMessage): void {
     this.counters.received(message.type);
     const { localOpen: current, expected } = this.#options;
     const event = messageEvent(message, connection.localOpen ?? current, expected);
@@ -355,7 +323,7 @@ export class Session {
     this.#event(role, event);
   }
 
-  #deliver(role: Role, message: DecodedUpdate | RouteRefreshMessage): void {
+  #deliver(role: Role, message: ReceivedUpdate | RouteRefreshMessage): void {
     const { handlers } = this.#options;
     if (message.type === 'ROUTE-REFRESH') {
       handlers.refresh(message);

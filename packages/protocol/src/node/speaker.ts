@@ -34,7 +34,7 @@ export interface SpeakerHandlers {
   established?(peer: Peer, negotiated: Negotiated): void;
   /** Only after `established`. What becomes of the paths follows by `routes`. */
   down?(peer: Peer, reason: DownReason): void;
-  /** The Adj-RIB-In of the peer has changed: by UPDATEs, by the end of the session, by the end of stale paths. */
+  /** The Adj-RIB-In of the peer has changed: by UPDATEs, by the end of the session, by the end of stale paths. Without this handler no object is made of a path until somebody asks. */
   routes?(peer: Peer, change: RouteChange): void;
   /** The peer has announced all that it has in this family (RFC 4724 section 2). */
   endOfRib?(peer: Peer, family: Family): void;
@@ -75,7 +75,7 @@ export class BgpSpeaker {
   readonly #random: () => number;
   readonly #handlers: SpeakerHandlers;
   /** The attributes of all paths and routes; for those who keep paths longer than the peers do. */
-  readonly attributeTable: AttributeTable = new AttributeTable();
+  readonly attributeTable: AttributeTable;
   readonly #rejection: Rejection;
   readonly #listeners: ListeningSocket[] = [];
   /** By canonical address. */
@@ -94,6 +94,7 @@ export class BgpSpeaker {
     this.#sockets = options.sockets ?? plainSockets;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
+    this.attributeTable = new AttributeTable(Math.floor(this.#random() * 2 ** 32));
     this.#handlers = options.handlers ?? {};
     this.#rejection = new Rejection(options.asn, this.#clock, options.maxUnknownConnections ?? 8);
   }
@@ -256,6 +257,7 @@ export class BgpSpeaker {
     const peer: Peer = new Peer(identity, settings, context, {
       established: (negotiated) => handlers.established?.(peer, negotiated),
       down: (reason) => handlers.down?.(peer, reason),
+      hearsRoutes: handlers.routes !== undefined,
       routes: (change) => {
         handlers.routes?.(peer, change);
         this.#forgetIfQuiet(peer);

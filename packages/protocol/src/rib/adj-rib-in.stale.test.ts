@@ -12,6 +12,9 @@ import { decide } from './decision.ts';
 import type { Path } from './path.ts';
 
 function announce(prefixes: readonly string[], multiExitDisc?: number): DecodedUpdate {
+  const routes = prefixes.map((text) => ({ prefix: parsePrefix(text), pathId: undefined }));
+  const nlri = routes.filter(({ prefix }) => prefix.family === ipv6Unicast);
+  const nextHop = { address: parseIpAddress('2001:db8::11'), linkLocal: undefined };
   return {
     type: 'UPDATE',
     withdrawn: [],
@@ -21,8 +24,8 @@ function announce(prefixes: readonly string[], multiExitDisc?: number): DecodedU
       nextHop: parseIpAddress('10.0.0.11'),
       multiExitDisc,
     }),
-    nlri: prefixes.map((text) => ({ prefix: parsePrefix(text), pathId: undefined })),
-    mpReach: undefined,
+    nlri: routes.filter(({ prefix }) => prefix.family === ipv4Unicast),
+    mpReach: nlri.length === 0 ? undefined : { family: ipv6Unicast, nextHop, nlri },
     mpUnreach: undefined,
     faults: [],
     treatAsWithdraw: false,

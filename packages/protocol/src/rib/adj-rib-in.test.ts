@@ -216,9 +216,10 @@ describe('AdjRibIn with path identifiers (RFC 7911 section 3)', () => {
       nlri('192.0.2.0/24', 0),
       nlri('192.0.2.0/24', 0xffffffff),
       nlri('198.51.100.0/24', 0xffffffff),
-      nlri('2001:db8::/32', 0xffffffff),
     ];
-    rib.apply(announce(routes), 0);
+    const nextHop = { address: parseIpAddress('2001:db8::1'), linkLocal: undefined };
+    const mpReach = { family: ipv6Unicast, nextHop, nlri: [nlri('2001:db8::/32', 0xffffffff)] };
+    rib.apply({ ...announce(routes), mpReach }, 0);
     expect(rib.size).toBe(4);
     rib.apply(update({ withdrawn: [nlri('192.0.2.0/24', 0)] }), 1);
     expect(rib.size).toBe(3);

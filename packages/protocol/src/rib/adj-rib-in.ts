@@ -1,18 +1,22 @@
 import type { Asn } from '../types/asn.ts';
 import type { Family } from '../types/family.ts';
 import type { IpAddress } from '../types/ip-address.ts';
-import { equalIpAddress } from '../types/ip-address.ts';
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
+import { pathIdOfWords, prefixOfWords, setRouteWords } from '../types/route-words.ts';
 import type { RouterId } from '../types/router-id.ts';
-import type { DecodedUpdate } from '../wire/message.ts';
+import type { AttributeOctets } from '../wire/attribute-octets.ts';
+import type { DecodedUpdate, ReceivedUpdate } from '../wire/message.ts';
+import type { NlriField } from '../wire/nlri-field.ts';
 import type { PathAttributes } from '../wire/path-attributes.ts';
+import { receivedUpdate } from '../wire/update.ts';
 import type { AttributeTable } from './attribute-table.ts';
 import { loopReason } from './loop-detection.ts';
 import type { ImportPolicy, Path, PathSource, RejectedPath, RouteChange } from './path.ts';
 import { PathStore } from './path-store.ts';
 import { maximumReached, ReceivedRoutes } from './received-routes.ts';
+import { isSameSource } from './source-list.ts';
 import type { RouteId, UpdateRoutes } from './update-routes.ts';
-import { routeKey, routesOf } from './update-routes.ts';
+import { routeIds, routeKey, routesOf } from './update-routes.ts';
 
 /** How many of the last rejected announcements are kept for people to see. */
 const REJECTED_KEPT = 32;
@@ -43,11 +47,13 @@ export interface AdjRibInOptions {
 /** What one UPDATE announces with one set of attributes, which is interned when the first route of it is taken. */
 interface Announcement {
   readonly received: PathAttributes;
+  /** What they were read from, where that is to be remembered. */
+  readonly field: AttributeOctets | undefined;
   readonly loop: string | undefined;
   readonly now: number;
-  /** What policy gave, and what has become of it. */
+  /** What policy gave, and its number in the table. */
   given: PathAttributes | undefined;
-  interned: PathAttributes | undefined;
+  number: number;
 }
 
 /** The change that is being put together. */
@@ -56,6 +62,15 @@ class ChangeBuilder {
   readonly withdrawn: Path[] = [];
   readonly rejected: RejectedPath[] = [];
   readonly refreshed: Path[] = [];
+  readonly #isTold: boolean;
+
+  constructor(isTold: boolean) {
+    this.#isTold = isTold;
+  }
+
+  add(list: 'announced' | 'withdrawn' | 'refreshed', store: PathStore, entry: number): void {
+    if (this.#isTold) this[list].push(store.path(entry));
+  }
 
   build(): RouteChange {
     const { announced, withdrawn, rejected, refreshed } = this;
@@ -123,19 +138,29 @@ export class AdjRibIn {
    *   `maxReceived`; nothing is changed then (RFC 4486 section 4).
    */
   apply(update: DecodedUpdate, now: number): RouteChange {
+    return this.receive(receivedUpdate(update), now, true);
+  }
+
+  /**
+   * As `apply`, for an UPDATE as it was received: no object is made of a route but for those who are told of it.
+   * @param isTold somebody wants to know: otherwise no paths are made for the answer, which names those only that were rejected
+   */
+  receive(update: ReceivedUpdate, now: number, isTold: boolean): RouteChange {
     const routes = routesOf(update);
     const { withdrawn, announced } = routes;
-    this.#checkLimit(update);
+    this.#checkLimit(routes);
     this.#received?.count(routes);
-    const change = new ChangeBuilder();
+    const change = new ChangeBuilder(isTold);
     const again = withdrawn.length > 0 && announced.length > 0 ? keysOf(announced) : undefined;
-    for (const { prefix, pathId } of withdrawn) {
-      if (again?.has(routeKey(prefix, pathId)) !== true) this.#withdraw(prefix, pathId, change);
-    }
+    for (const field of withdrawn) this.#withdrawAll(field, again, change);
     for (const { attributes, routes } of announced) {
       const loop = loopReason(attributes, this.#options, this.localAddress);
-      const announcement = { received: attributes, loop, now, given: undefined, interned: undefined };
-      for (const { prefix, pathId } of routes) this.#judge(prefix, pathId, announcement, change);
+      const { field } = update;
+      this.#announceAll(
+        routes,
+        { received: attributes, field, loop, now, given: undefined, number: -1 },
+        change,
+      );
     }
     return change.build();
   }
@@ -178,33 +203,56 @@ export class AdjRibIn {
     return { announced: [], withdrawn, rejected: refused };
   }
 
-  #judge(prefix: Prefix, pathId: number, announcement: Announcement, change: ChangeBuilder): void {
-    const { received, loop } = announcement;
-    const policy = this.#options.importPolicy;
-    if (loop === undefined && policy === undefined) {
-      this.#announce(prefix, pathId, received, announcement, change);
-      return;
+  #withdrawAll(field: NlriField, again: ReadonlySet<PrefixKey> | undefined, change: ChangeBuilder): void {
+    const { family } = field;
+    const store = this.#stores.get(family);
+    if (store === undefined) return;
+    const { words } = store;
+    for (let at = 0; at < field.end; ) {
+      at = field.readAt(at, words);
+      if (again?.has(routeKey(prefixOfWords(family, words), pathIdOfWords(words))) === true) continue;
+      this.#withdraw(store, change);
     }
+  }
+
+  #announceAll(field: NlriField, announcement: Announcement, change: ChangeBuilder): void {
+    const store = this.#storeOf(field.family);
+    const { words } = store;
+    const isTaken = announcement.loop === undefined && this.#options.importPolicy === undefined;
+    for (let at = 0; at < field.end; ) {
+      at = field.readAt(at, words);
+      if (isTaken) this.#announce(store, announcement.received, announcement, change);
+      else this.#judge(field.family, store, announcement, change);
+    }
+  }
+
+  #judge(family: Family, store: PathStore, announcement: Announcement, change: ChangeBuilder): void {
+    const { received, loop } = announcement;
+    const { words } = store;
+    const prefix = prefixOfWords(family, words);
+    const pathId = pathIdOfWords(words);
+    const policy = this.#options.importPolicy;
     const verdict =
       loop !== undefined || policy === undefined
         ? { accept: false as const, reason: loop ?? '' }
         : policy(prefix, received, this.source);
+    // Policy is the application's: it may have asked for paths, and `words` are of others then.
+    setRouteWords(words, prefix, pathId);
     if (verdict.accept) {
-      this.#announce(prefix, pathId, verdict.attributes, announcement, change);
+      this.#announce(store, verdict.attributes, announcement, change);
       return;
     }
     // What it replaces is gone too (RFC 4271 section 9.1).
-    this.#withdraw(prefix, pathId, change);
+    this.#withdraw(store, change);
     const rejected = { prefix, pathId, reason: verdict.reason };
     change.rejected.push(rejected);
     this.#reject(rejected);
   }
 
   /** Looks closely only where the UPDATE could pass the limit: what it withdraws makes room, what it repeats counts once. */
-  #checkLimit(update: DecodedUpdate): void {
+  #checkLimit({ withdrawn, announced }: UpdateRoutes<NlriField>): void {
     const { maxPaths } = this.#options;
     if (maxPaths === undefined) return;
-    const { withdrawn, announced } = routesOf(update);
     const most = announced.reduce((sum, { routes }) => sum + routes.length, 0);
     if (this.size + most <= maxPaths) return;
     const growth = new Map<Family, number>();
@@ -220,14 +268,15 @@ export class AdjRibIn {
 
   /** What the UPDATE does to each route, by route; the last word counts. */
   #intentsOf(
-    withdrawn: readonly RouteId[],
-    announced: UpdateRoutes['announced'],
+    withdrawn: readonly NlriField[],
+    announced: UpdateRoutes<NlriField>['announced'],
   ): Iterable<readonly ['announce' | 'withdraw', RouteId]> {
     const intents = new Map<PrefixKey, readonly ['announce' | 'withdraw', RouteId]>();
-    for (const route of withdrawn) intents.set(routeKey(route.prefix, route.pathId), ['withdraw', route]);
+    for (const route of withdrawn.flatMap(routeIds))
+      intents.set(routeKey(route.prefix, route.pathId), ['withdraw', route]);
     for (const { attributes, routes } of announced) {
       const loop = loopReason(attributes, this.#options, this.localAddress);
-      for (const route of routes) {
+      for (const route of routeIds(routes)) {
         const isTaken = loop === undefined && this.#takes(route.prefix, attributes);
         intents.set(routeKey(route.prefix, route.pathId), [isTaken ? 'announce' : 'withdraw', route]);
       }
@@ -240,50 +289,54 @@ export class AdjRibIn {
   }
 
   #find(prefix: Prefix, pathId: number): number {
-    return this.#stores.get(prefix.family)?.find(prefix, pathId) ?? -1;
+    const store = this.#stores.get(prefix.family);
+    if (store === undefined) return -1;
+    setRouteWords(store.words, prefix, pathId);
+    return store.find(store.words);
   }
 
+  /** Takes the route that stands in the store's `words`. */
   #announce(
-    prefix: Prefix,
-    pathId: number,
+    store: PathStore,
     given: PathAttributes,
     announcement: Announcement,
     change: ChangeBuilder,
   ): void {
-    const attributes = this.#intern(given, announcement);
-    const store = this.#storeOf(prefix.family);
-    const entry = store.findOrAdd(prefix, pathId);
+    const attributes = this.#hold(given, announcement);
+    const entry = store.findOrAdd(store.words);
+    const from = this.source;
     if (entry < 0) {
-      const { now: learnedAt } = announcement;
-      const path: Path = { prefix, pathId, attributes, from: this.source, learnedAt, isStale: false };
-      store.set(~entry, path);
-      change.announced.push(path);
+      store.set(~entry, { attributes, from, learnedAt: announcement.now, isStale: false });
+      change.add('announced', store, ~entry);
       return;
     }
     const before = store.attributesOf(entry);
-    const isSame = before === attributes && isSameSource(store.sourceOf(entry), this.source);
-    this.#table.release(before);
+    const isSame = before === attributes && isSameSource(store.sourceOf(entry), from);
+    this.#table.releaseNumber(before);
     if (isSame && !store.isStale(entry)) return;
     const learnedAt = isSame ? store.learnedAt(entry) : announcement.now;
-    store.set(entry, { attributes, from: this.source, learnedAt, isStale: false });
-    (isSame ? change.refreshed : change.announced).push(store.path(entry));
+    store.set(entry, { attributes, from, learnedAt, isStale: false });
+    change.add(isSame ? 'refreshed' : 'announced', store, entry);
   }
 
-  /** One reference to the attributes. Those that were given for the route before are not compared by value again. */
-  #intern(given: PathAttributes, announcement: Announcement): PathAttributes {
-    if (given === announcement.given && announcement.interned !== undefined) {
-      return this.#table.intern(announcement.interned);
+  /** One reference to the attributes. Those that were given for the route before are not looked up again. */
+  #hold(given: PathAttributes, announcement: Announcement): number {
+    if (given === announcement.given) {
+      this.#table.holdNumber(announcement.number);
+      return announcement.number;
     }
-    const interned = this.#table.intern(given);
+    announcement.number = this.#table.hold(
+      given,
+      given === announcement.received ? announcement.field : undefined,
+    );
     announcement.given = given;
-    announcement.interned = interned;
-    return interned;
+    return announcement.number;
   }
 
-  #withdraw(prefix: Prefix, pathId: number, change: ChangeBuilder): void {
-    const store = this.#stores.get(prefix.family);
-    const entry = store?.find(prefix, pathId) ?? -1;
-    if (store !== undefined && entry >= 0) change.withdrawn.push(this.#remove(store, entry));
+  /** Takes away the route that stands in the store's `words`, where it is there. */
+  #withdraw(store: PathStore, change: ChangeBuilder): void {
+    const entry = store.find(store.words);
+    if (entry >= 0) this.#remove(store, entry, change);
   }
 
   #reject(rejected: RejectedPath): void {
@@ -292,22 +345,21 @@ export class AdjRibIn {
     if (this.#lastRejected.length > REJECTED_KEPT) this.#lastRejected.shift();
   }
 
-  /** @returns The path as it was. */
-  #remove(store: PathStore, entry: number): Path {
-    const path = store.path(entry);
+  #remove(store: PathStore, entry: number, change: ChangeBuilder): void {
+    change.add('withdrawn', store, entry);
+    const attributes = store.attributesOf(entry);
     store.remove(entry);
-    this.#table.release(path.attributes);
-    return path;
+    this.#table.releaseNumber(attributes);
   }
 
   #removeWhere(
     family: Family | undefined,
     condition: (store: PathStore, entry: number) => boolean,
   ): RouteChange {
-    const change = new ChangeBuilder();
+    const change = new ChangeBuilder(true);
     for (const store of this.#storesOf(family)) {
       for (const entry of store.entries()) {
-        if (condition(store, entry)) change.withdrawn.push(this.#remove(store, entry));
+        if (condition(store, entry)) this.#remove(store, entry, change);
       }
     }
     return change.build();
@@ -322,25 +374,13 @@ export class AdjRibIn {
   #storeOf(family: Family): PathStore {
     const known = this.#stores.get(family);
     if (known !== undefined) return known;
-    const store = new PathStore(family, this.#options.hashSeed ?? 0);
+    const store = new PathStore(family, this.#table, this.#options.hashSeed ?? 0);
     this.#stores.set(family, store);
     return store;
   }
 }
 
-function keysOf(announced: UpdateRoutes['announced']): ReadonlySet<PrefixKey> {
-  return new Set(
-    announced.flatMap(({ routes }) => routes.map(({ prefix, pathId }) => routeKey(prefix, pathId))),
-  );
-}
-
-function isSameSource(a: PathSource, b: PathSource): boolean {
-  if (a === b) return true;
-  return (
-    a.name === b.name &&
-    a.routerId === b.routerId &&
-    a.asn === b.asn &&
-    a.isInternal === b.isInternal &&
-    equalIpAddress(a.address, b.address)
-  );
+function keysOf(announced: UpdateRoutes<NlriField>['announced']): ReadonlySet<PrefixKey> {
+  const routes = announced.flatMap(({ routes }) => routeIds(routes));
+  return new Set(routes.map(({ prefix, pathId }) => routeKey(prefix, pathId)));
 }

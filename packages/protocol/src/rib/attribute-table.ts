@@ -1,45 +1,65 @@
 import type { IpAddress } from '../types/ip-address.ts';
 import { equalIpAddress } from '../types/ip-address.ts';
-import type {
-  ExtendedCommunity,
-  LargeCommunity,
-  PathAttributes,
-  RawAttribute,
-} from '../wire/path-attributes.ts';
-import { attributeKey } from './attribute-key.ts';
+import type { AttributeMemory, AttributeOctets } from '../wire/attribute-octets.ts';
+import { readsAttributesAlike } from '../wire/attribute-octets.ts';
+import type { CodecContext } from '../wire/message.ts';
+import type { ExtendedCommunity, LargeCommunity, PathAttributes } from '../wire/path-attributes.ts';
+import { equalAttributes, hashAttributes } from './attribute-equality.ts';
+import { EntryIndex } from './entry-index.ts';
+import { InternedAttributes, ownAddress } from './interned-attributes.ts';
 
-const noUnknown: readonly RawAttribute[] = Object.freeze([]);
+/** Longer fields are not remembered: they are rare, and a table of them would take the memory that it saves. */
+const LONGEST_REMEMBERED = 512;
 
 interface Entry {
-  readonly attributes: PathAttributes;
-  readonly key: string;
+  readonly attributes: InternedAttributes;
+  readonly hash: number;
   references: number;
+  /** A field that the set was read from, and how it was read. */
+  octets: string | undefined;
+  octetsHash: number;
+  context: CodecContext | undefined;
 }
 
 /**
  * Interned sets of path attributes, with reference counts: of any two equal sets there is one object, so that equality
- * is `===`, a route table of many prefixes keeps one copy, and an Adj-RIB-Out packs by identity.
+ * is `===`, a route table of many prefixes keeps one copy, and an Adj-RIB-Out packs by identity. A set has a number as
+ * long as it is held, for those who keep columns.
  *
  * Sets are normalised first: communities of all three kinds are sets (RFC 1997, RFC 4360 section 2, RFC 8092
- * section 3), so they are sorted and repeated ones dropped. Octets of a set that is new are copied, so that a route does not
- * keep a received segment alive.
+ * section 3), so they are sorted and repeated ones dropped.
+ *
+ * With a set it remembers the octets of one Path Attributes field that meant it, as long as the set is held: no more
+ * fields than sets, whatever a peer sends.
  */
-export class AttributeTable {
-  readonly #byKey = new Map<string, Entry>();
-  readonly #byObject = new Map<PathAttributes, Entry>();
+export class AttributeTable implements AttributeMemory {
+  readonly #seed: number;
+  /** By number. */
+  readonly #entries: (Entry | undefined)[] = [];
+  readonly #free: number[] = [];
+  readonly #byValue: EntryIndex<PathAttributes>;
+  readonly #byOctets: EntryIndex<AttributeOctets>;
   /** That of the set that was new last: most sets of one peer have the same, and share the object then. */
   #lastNextHop: IpAddress | undefined;
 
+  /** @param seed of the hashes: a random 32-bit integer that no peer knows; otherwise one could choose attributes that make it slow */
+  constructor(seed: number = 0) {
+    this.#seed = seed;
+    this.#byValue = new EntryIndex((entry, key) => {
+      const attributes = this.#entries[entry]?.attributes;
+      return attributes !== undefined && equalAttributes(attributes, key);
+    });
+    this.#byOctets = new EntryIndex((entry, key) => this.#isReadFrom(entry, key));
+  }
+
   /** How many different sets are held. */
   get size(): number {
-    return this.#byKey.size;
+    return this.#entries.length - this.#free.length;
   }
 
   /** The one object that stands for this set. Each call takes a reference, which `release` gives back. */
   intern(attributes: PathAttributes): PathAttributes {
-    const entry = this.#byObject.get(attributes) ?? this.#entryOf(normalise(attributes));
-    entry.references += 1;
-    return entry.attributes;
+    return this.at(this.hold(attributes));
   }
 
   /**
@@ -47,44 +67,109 @@ export class AttributeTable {
    * @throws RangeError for an object that this table does not hold: one release too many, or one never interned.
    */
   release(attributes: PathAttributes): void {
-    const entry = this.#byObject.get(attributes);
-    if (entry === undefined) throw new RangeError('release of path attributes that the table does not hold');
-    entry.references -= 1;
-    if (entry.references > 0) return;
-    this.#byKey.delete(entry.key);
-    this.#byObject.delete(attributes);
+    const number = this.#numberOf(attributes);
+    if (number < 0) throw new RangeError('release of path attributes that the table does not hold');
+    this.releaseNumber(number);
   }
 
-  #entryOf(attributes: PathAttributes): Entry {
-    const key = attributeKey(attributes);
-    const known = this.#byKey.get(key);
-    if (known !== undefined) return known;
-    const entry: Entry = { attributes: this.#own(attributes), key, references: 0 };
-    this.#byKey.set(key, entry);
-    this.#byObject.set(entry.attributes, entry);
+  /**
+   * As `intern`, for those who keep numbers.
+   * @param field what the set was read from, to be recalled by
+   */
+  hold(attributes: PathAttributes, field?: AttributeOctets): number {
+    const known = this.#numberOf(attributes);
+    const number = known < 0 ? this.#numberFor(normalise(attributes)) : known;
+    const entry = this.#entry(number);
+    entry.references += 1;
+    if (field !== undefined && entry.octets === undefined) this.#remember(number, entry, field);
+    return number;
+  }
+
+  /** Takes one more reference of a set that is held. */
+  holdNumber(number: number): void {
+    this.#entry(number).references += 1;
+  }
+
+  /** As `release`. */
+  releaseNumber(number: number): void {
+    const entry = this.#entry(number);
+    entry.references -= 1;
+    if (entry.references === 0) this.#forget(number, entry);
+  }
+
+  /**
+   * The set with this number.
+   * @throws RangeError when there is none
+   */
+  at(number: number): PathAttributes {
+    return this.#entry(number).attributes;
+  }
+
+  /** The set that such a field meant before, when it is still held; no reference is taken. */
+  recall(field: AttributeOctets): PathAttributes | undefined {
+    if (field.octets.length > LONGEST_REMEMBERED) return undefined;
+    const number = this.#byOctets.find(field, field.octets.hash(this.#seed));
+    return number < 0 ? undefined : this.at(number);
+  }
+
+  #entry(number: number): Entry {
+    const entry = this.#entries[number];
+    if (entry === undefined) throw new RangeError(`no path attributes have number ${number}`);
     return entry;
   }
 
-  /** The set with octets of its own. */
-  #own(a: PathAttributes): PathAttributes {
+  /** The number of an object that stands for its set here, or -1. */
+  #numberOf(attributes: PathAttributes): number {
+    const number = InternedAttributes.numberOf(attributes);
+    return number >= 0 && this.#entries[number]?.attributes === attributes ? number : -1;
+  }
+
+  #numberFor(attributes: PathAttributes): number {
+    const next = this.#free.at(-1) ?? this.#entries.length;
+    const hash = hashAttributes(attributes, this.#seed);
+    const number = this.#byValue.findOrAdd(attributes, hash, next);
+    if (number !== next) return number;
+    this.#free.pop();
+    const own = new InternedAttributes(attributes, this.#ownNextHop(attributes.nextHop), number);
+    const fresh = { references: 0, octets: undefined, octetsHash: 0, context: undefined };
+    this.#entries[number] = { attributes: own, hash, ...fresh };
+    return number;
+  }
+
+  #ownNextHop(nextHop: IpAddress | undefined): IpAddress | undefined {
     const last = this.#lastNextHop;
-    const isLast = a.nextHop !== undefined && last !== undefined && equalIpAddress(a.nextHop, last);
-    const nextHop = isLast ? last : ownAddress(a.nextHop);
-    this.#lastNextHop = nextHop;
-    return {
-      ...a,
-      nextHop,
-      linkLocalNextHop: ownAddress(a.linkLocalNextHop),
-      aggregator: a.aggregator && { asn: a.aggregator.asn, address: own(a.aggregator.address) },
-      extendedCommunities: a.extendedCommunities?.map(({ bytes }) => ({ bytes: new Uint8Array(bytes) })),
-      unknown:
-        a.unknown.length === 0
-          ? noUnknown
-          : a.unknown.map(({ code, flags, value }) => ({ code, flags, value: new Uint8Array(value) })),
-    };
+    if (nextHop === undefined || (last !== undefined && equalIpAddress(nextHop, last)))
+      return nextHop && last;
+    this.#lastNextHop = ownAddress(nextHop);
+    return this.#lastNextHop;
+  }
+
+  #remember(number: number, entry: Entry, field: AttributeOctets): void {
+    const { octets, context } = field;
+    if (octets.length > LONGEST_REMEMBERED) return;
+    const hash = octets.hash(this.#seed);
+    if (this.#byOctets.findOrAdd(field, hash, number) !== number) return;
+    entry.octets = octets.text();
+    entry.octetsHash = hash;
+    entry.context = context;
+  }
+
+  #forget(number: number, { hash, octets, octetsHash }: Entry): void {
+    this.#byValue.remove(number, hash);
+    if (octets !== undefined) this.#byOctets.remove(number, octetsHash);
+    this.#entries[number] = undefined;
+    this.#free.push(number);
+    if (this.size > 0) return;
+    this.#entries.length = 0;
+    this.#free.length = 0;
+  }
+
+  #isReadFrom(number: number, { octets, context }: AttributeOctets): boolean {
+    const entry = this.#entries[number];
+    if (entry?.octets === undefined || entry.context === undefined) return false;
+    return octets.equals(entry.octets) && readsAttributesAlike(entry.context, context);
   }
 }
-
 /** The set in canonical form, as a new object with every field present that shares octets with the given one. */
 function normalise(a: PathAttributes): PathAttributes {
   return {
@@ -137,13 +222,4 @@ function compareExtended(x: ExtendedCommunity, y: ExtendedCommunity): number {
     if (difference !== 0) return difference;
   }
   return x.bytes.length - y.bytes.length;
-}
-
-function ownAddress(address: IpAddress | undefined): IpAddress | undefined {
-  return address && own(address);
-}
-
-/** The constructor copies; `slice` of a Node Buffer would share the memory. */
-function own(address: IpAddress): IpAddress {
-  return { version: address.version, bytes: new Uint8Array(address.bytes) };
 }

@@ -18,7 +18,7 @@ export function endOfRib(family: Family): UpdateMessage {
 }
 
 /** The family whose End-of-RIB marker this UPDATE is, or `undefined` when it is an UPDATE that says something. */
-export function isEndOfRib(update: UpdateMessage): Family | undefined {
+export function isEndOfRib(update: UpdateMessage<{ readonly length: number }>): Family | undefined {
   const saysMore =
     update.attributes !== undefined ||
     update.mpReach !== undefined ||

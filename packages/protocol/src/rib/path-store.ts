@@ -1,9 +1,18 @@
 import type { Family } from '../types/family.ts';
+import { hashWords } from '../types/hash.ts';
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
 import { prefixKey } from '../types/prefix.ts';
-import type { PathAttributes } from '../wire/path-attributes.ts';
+import {
+  pathIdOfWords,
+  prefixOfWords,
+  type RouteWords,
+  setRouteWords,
+  wordsOf,
+} from '../types/route-words.ts';
+import type { AttributeTable } from './attribute-table.ts';
+import { EntryIndex } from './entry-index.ts';
 import type { Path, PathSource } from './path.ts';
-import { hashKey, type KeyWords, PathIndex } from './path-index.ts';
+import { SourceList } from './source-list.ts';
 
 /** Entries of a page. */
 const PAGE = 4096;
@@ -11,30 +20,41 @@ const PAGE_BITS = 12;
 
 /** The columns of 4096 entries. */
 interface Page {
-  readonly keys: Uint32Array;
-  readonly attributes: (PathAttributes | undefined)[];
-  readonly sources: (PathSource | undefined)[];
+  readonly routes: Uint32Array;
+  /** Number in the table of attributes, plus one; 0 for an entry that is not in use. */
+  readonly attributes: Uint32Array;
+  readonly sources: Uint32Array;
   readonly learnedAt: Float64Array;
   readonly isStale: Uint8Array;
 }
 
+/** What may change of a path: everything but its route. */
+export interface PathState {
+  /** Number in the table of attributes. The reference is the caller's affair. */
+  readonly attributes: number;
+  readonly from: PathSource;
+  readonly learnedAt: number;
+  readonly isStale: boolean;
+}
+
 /**
- * The paths of one family from one peer, as columns rather than objects: a path takes about 60 octets, and the garbage
- * collector sees two references of it. A `Path` is made when it is asked for.
+ * The paths of one family from one peer, as columns of numbers rather than objects: a path takes about 60 octets with its
+ * share of the index, and the garbage collector sees none of it. A `Path` is made when it is asked for.
  *
  * Entries are numbered; a number stays with its path until the path is removed, and is used again afterwards.
  */
 export class PathStore {
+  /** Room for one route, for the caller: what is looked for. */
+  readonly words: RouteWords;
   readonly #family: Family;
+  readonly #table: AttributeTable;
   readonly #seed: number;
-  /** Words of a key: the address, the length, the path identifier. */
   readonly #width: number;
   readonly #pages: Page[] = [];
-  readonly #index: PathIndex;
-  /** The key that is being looked for. */
-  readonly #key: KeyWords;
-  /** A key that is read back from its entry. */
-  readonly #stored: KeyWords;
+  readonly #index: EntryIndex<RouteWords>;
+  readonly #sources = new SourceList();
+  /** A route that is read back from its entry. */
+  readonly #stored: RouteWords;
   readonly #free: number[] = [];
   /** Path identifiers other than 0, by prefix. */
   readonly #pathIds = new Map<PrefixKey, Set<number>>();
@@ -42,13 +62,14 @@ export class PathStore {
   #end = 0;
 
   /** @param seed of the hash, a 32-bit integer */
-  constructor(family: Family, seed: number) {
+  constructor(family: Family, table: AttributeTable, seed: number) {
     this.#family = family;
+    this.#table = table;
     this.#seed = seed;
-    this.#width = family.maxPrefixLength / 32 + 2;
-    this.#key = new Uint32Array(this.#width);
+    this.#width = wordsOf(family);
+    this.words = new Uint32Array(this.#width);
     this.#stored = new Uint32Array(this.#width);
-    this.#index = new PathIndex((entry, key) => this.#matches(entry, key));
+    this.#index = new EntryIndex((entry, route) => this.#matches(entry, route));
   }
 
   /** How many paths there are. */
@@ -57,36 +78,40 @@ export class PathStore {
   }
 
   /** The entry of a route, or -1. */
-  find(prefix: Prefix, pathId: number): number {
-    const key = this.#setKey(prefix, pathId);
-    return this.#index.find(key, hashKey(key, this.#seed));
+  find(route: RouteWords): number {
+    return this.#index.find(route, hashWords(route, this.#seed));
   }
 
   /** The paths of one prefix, in the order of their identifiers' first use, 0 first. */
   pathsOf(prefix: Prefix): Path[] {
     const ids = this.#pathIds.get(prefixKey(prefix)) ?? [];
-    const entries = [0, ...ids].map((pathId) => this.find(prefix, pathId));
-    return entries.filter((entry) => entry >= 0).map((entry) => this.path(entry));
+    const paths: Path[] = [];
+    for (const pathId of [0, ...ids]) {
+      setRouteWords(this.words, prefix, pathId);
+      const entry = this.find(this.words);
+      if (entry >= 0) paths.push(this.path(entry));
+    }
+    return paths;
   }
 
   /** The entry of a route; where it has none yet, `~entry` of a new one, which must be `set` at once. */
-  findOrAdd(prefix: Prefix, pathId: number): number {
-    const key = this.#setKey(prefix, pathId);
+  findOrAdd(route: RouteWords): number {
     const next = this.#free.at(-1) ?? this.#end;
-    const entry = this.#index.findOrAdd(key, hashKey(key, this.#seed), next);
+    const entry = this.#index.findOrAdd(route, hashWords(route, this.#seed), next);
     if (entry !== next) return entry;
     if (this.#free.pop() === undefined) this.#end += 1;
-    this.#pageFor(entry).keys.set(key, (entry & (PAGE - 1)) * this.#width);
-    if (pathId !== 0) this.#addPathId(prefix, pathId);
+    this.#pageFor(entry).routes.set(route, (entry & (PAGE - 1)) * this.#width);
+    const pathId = pathIdOfWords(route);
+    if (pathId !== 0) this.#addPathId(prefixOfWords(this.#family, route), pathId);
     return ~entry;
   }
 
-  /** Gives an entry what may change of its path: everything but its route. */
-  set(entry: number, { attributes, from, learnedAt, isStale }: Omit<Path, 'prefix' | 'pathId'>): void {
+  set(entry: number, { attributes, from, learnedAt, isStale }: PathState): void {
     const page = this.#pageOf(entry);
     const at = entry & (PAGE - 1);
-    page.attributes[at] = attributes;
-    page.sources[at] = from;
+    if (page.attributes[at] !== 0) this.#sources.release(page.sources[at] ?? 0);
+    page.attributes[at] = attributes + 1;
+    page.sources[at] = this.#sources.hold(from);
     page.learnedAt[at] = learnedAt;
     page.isStale[at] = isStale ? 1 : 0;
   }
@@ -94,12 +119,12 @@ export class PathStore {
   remove(entry: number): void {
     const page = this.#pageOf(entry);
     const at = entry & (PAGE - 1);
-    const key = this.#keyOf(entry);
-    const pathId = key[this.#width - 1] ?? 0;
-    this.#index.remove(entry, hashKey(key, this.#seed));
-    if (pathId !== 0) this.#removePathId(this.#prefixOf(entry), pathId);
-    page.attributes[at] = undefined;
-    page.sources[at] = undefined;
+    const route = this.#routeOf(entry);
+    const pathId = pathIdOfWords(route);
+    this.#index.remove(entry, hashWords(route, this.#seed));
+    if (pathId !== 0) this.#removePathId(prefixOfWords(this.#family, route), pathId);
+    page.attributes[at] = 0;
+    this.#sources.release(page.sources[at] ?? 0);
     this.#free.push(entry);
     if (this.size === 0) this.#shrink();
   }
@@ -107,20 +132,19 @@ export class PathStore {
   /** The numbers of the entries in use. A removal meanwhile does no harm. */
   *entries(): IterableIterator<number> {
     for (let entry = 0; entry < this.#end; entry++) {
-      if (this.#pageOf(entry).attributes[entry & (PAGE - 1)] !== undefined) yield entry;
+      if (this.#pageOf(entry).attributes[entry & (PAGE - 1)] !== 0) yield entry;
     }
   }
 
-  attributesOf(entry: number): PathAttributes {
-    const attributes = this.#pageOf(entry).attributes[entry & (PAGE - 1)];
-    if (attributes === undefined) throw new RangeError(`entry ${entry} is not in use`);
-    return attributes;
+  /** The number of the path's attributes in the table. */
+  attributesOf(entry: number): number {
+    const attributes = this.#pageOf(entry).attributes[entry & (PAGE - 1)] ?? 0;
+    if (attributes === 0) throw new RangeError(`entry ${entry} is not in use`);
+    return attributes - 1;
   }
 
   sourceOf(entry: number): PathSource {
-    const source = this.#pageOf(entry).sources[entry & (PAGE - 1)];
-    if (source === undefined) throw new RangeError(`entry ${entry} is not in use`);
-    return source;
+    return this.#sources.at(this.#pageOf(entry).sources[entry & (PAGE - 1)] ?? 0);
   }
 
   learnedAt(entry: number): number {
@@ -137,11 +161,11 @@ export class PathStore {
 
   /** The path of an entry, as a new object. */
   path(entry: number): Path {
-    const pathId = this.#keyOf(entry)[this.#width - 1] ?? 0;
+    const route = this.#routeOf(entry);
     return {
-      prefix: this.#prefixOf(entry),
-      pathId,
-      attributes: this.attributesOf(entry),
+      prefix: prefixOfWords(this.#family, route),
+      pathId: pathIdOfWords(route),
+      attributes: this.#table.at(this.attributesOf(entry)),
       from: this.sourceOf(entry),
       learnedAt: this.learnedAt(entry),
       isStale: this.isStale(entry),
@@ -160,9 +184,9 @@ export class PathStore {
     const known = this.#pages[number];
     if (known !== undefined) return known;
     const page: Page = {
-      keys: new Uint32Array(PAGE * this.#width),
-      attributes: [],
-      sources: [],
+      routes: new Uint32Array(PAGE * this.#width),
+      attributes: new Uint32Array(PAGE),
+      sources: new Uint32Array(PAGE),
       learnedAt: new Float64Array(PAGE),
       isStale: new Uint8Array(PAGE),
     };
@@ -176,43 +200,19 @@ export class PathStore {
     return page;
   }
 
-  #setKey({ bytes, length }: Prefix, pathId: number): KeyWords {
-    const key = this.#key;
-    const words = this.#width - 2;
-    for (let word = 0; word < words; word++) {
-      const at = word * 4;
-      key[word] =
-        ((bytes[at] ?? 0) << 24) |
-        ((bytes[at + 1] ?? 0) << 16) |
-        ((bytes[at + 2] ?? 0) << 8) |
-        (bytes[at + 3] ?? 0);
-    }
-    key[words] = length;
-    key[words + 1] = pathId;
-    return key;
-  }
-
-  /** The key of an entry; it is overwritten by the next call. */
-  #keyOf(entry: number): KeyWords {
-    const { keys } = this.#pageOf(entry);
+  /** The route of an entry; it is overwritten by the next call. */
+  #routeOf(entry: number): RouteWords {
+    const { routes } = this.#pageOf(entry);
     const from = (entry & (PAGE - 1)) * this.#width;
-    for (let word = 0; word < this.#width; word++) this.#stored[word] = keys[from + word] ?? 0;
+    for (let word = 0; word < this.#width; word++) this.#stored[word] = routes[from + word] ?? 0;
     return this.#stored;
   }
 
-  #matches(entry: number, key: KeyWords): boolean {
-    const { keys } = this.#pageOf(entry);
+  #matches(entry: number, route: RouteWords): boolean {
+    const { routes } = this.#pageOf(entry);
     const from = (entry & (PAGE - 1)) * this.#width;
-    for (let word = 0; word < key.length; word++) if (keys[from + word] !== key[word]) return false;
+    for (let word = 0; word < route.length; word++) if (routes[from + word] !== route[word]) return false;
     return true;
-  }
-
-  #prefixOf(entry: number): Prefix {
-    const key = this.#keyOf(entry);
-    const words = this.#width - 2;
-    const bytes = new Uint8Array(words * 4);
-    for (let i = 0; i < bytes.length; i++) bytes[i] = (key[i >> 2] ?? 0) >>> (24 - 8 * (i & 3));
-    return { family: this.#family, bytes, length: key[words] ?? 0 };
   }
 
   #addPathId(prefix: Prefix, pathId: number): void {

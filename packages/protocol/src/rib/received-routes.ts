@@ -1,8 +1,9 @@
 import type { Family } from '../types/family.ts';
 import type { PrefixKey } from '../types/prefix.ts';
 import { NotificationError } from '../wire/errors.ts';
+import type { NlriField } from '../wire/nlri-field.ts';
 import { CeaseSubcode, NotificationCode } from '../wire/notification-codes.ts';
-import { routeKey, type UpdateRoutes } from './update-routes.ts';
+import { routeIds, routeKey, type UpdateRoutes } from './update-routes.ts';
 
 /**
  * Counts what a peer announces, whether import policy takes it or not: a limit on the paths that are held is no
@@ -23,12 +24,14 @@ export class ReceivedRoutes {
    * @throws NotificationError Cease/Maximum Number of Prefixes Reached when a family would pass the limit; nothing is
    *   counted then
    */
-  count({ withdrawn, announced }: UpdateRoutes): void {
+  count({ withdrawn, announced }: UpdateRoutes<NlriField>): void {
     const wanted = new Map<Family, Map<PrefixKey, 'announce' | 'withdraw'>>();
     const want = (family: Family, key: PrefixKey, what: 'announce' | 'withdraw'): unknown =>
       (wanted.get(family) ?? wanted.set(family, new Map()).get(family))?.set(key, what);
-    for (const { prefix, pathId } of withdrawn) want(prefix.family, routeKey(prefix, pathId), 'withdraw');
-    for (const { prefix, pathId } of announced.flatMap(({ routes }) => routes)) {
+    for (const { prefix, pathId } of withdrawn.flatMap(routeIds)) {
+      want(prefix.family, routeKey(prefix, pathId), 'withdraw');
+    }
+    for (const { prefix, pathId } of announced.flatMap(({ routes }) => routeIds(routes))) {
       want(prefix.family, routeKey(prefix, pathId), 'announce');
     }
     for (const [family, routes] of wanted) this.#check(family, routes);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { ipv4Unicast, ipv6Unicast } from '../types/family.ts';
 import { formatPrefix, parsePrefix } from '../types/prefix.ts';
-import type { UpdateMessage } from '../wire/message.ts';
+import type { ReceivedUpdate } from '../wire/message.ts';
+import { receivedUpdate } from '../wire/update.ts';
 import { endOfRib } from './end-of-rib.ts';
 import { pathFrom, source } from './kit/paths.ts';
 import { RefreshTracker } from './refresh-tracker.ts';
@@ -9,16 +10,18 @@ import { RefreshTracker } from './refresh-tracker.ts';
 const prefixes = ['10.0.0.0/24', '10.0.1.0/24', '10.0.2.0/24', '2001:db8::/32'];
 const paths = prefixes.map((prefix) => pathFrom(source(11), {}, { prefix }));
 
-function update(fields: { announced?: string; withdrawn?: string }): UpdateMessage {
+function update(fields: { announced?: string; withdrawn?: string }): ReceivedUpdate {
   const nlri = (text: string | undefined) =>
     text === undefined ? [] : [{ prefix: parsePrefix(text), pathId: undefined }];
   const attributes = fields.announced === undefined ? undefined : pathFrom(source(11)).attributes;
-  return {
+  return receivedUpdate({
     ...endOfRib(ipv4Unicast),
     attributes,
     nlri: nlri(fields.announced),
     withdrawn: nlri(fields.withdrawn),
-  };
+    faults: [],
+    treatAsWithdraw: false,
+  });
 }
 
 function left(tracker: RefreshTracker): string[] {

@@ -1,8 +1,8 @@
 import type { Family } from '../types/family.ts';
 import type { PrefixKey } from '../types/prefix.ts';
-import type { UpdateMessage } from '../wire/message.ts';
+import type { ReceivedUpdate } from '../wire/message.ts';
 import type { Path } from './path.ts';
-import { type RouteId, routeKey, routesOf } from './update-routes.ts';
+import { type RouteId, routeIds, routeKey, routesOf } from './update-routes.ts';
 
 /**
  * What a peer has not sent again between the beginning and the end of a route refresh (RFC 7313 section 4). Such a route
@@ -26,11 +26,12 @@ export class RefreshTracker {
   }
 
   /** An UPDATE of the peer: what it names, announced or withdrawn, is up to date. */
-  note(update: UpdateMessage): void {
+  note(update: ReceivedUpdate): void {
     if (this.#left.size === 0) return;
     const { withdrawn, announced } = routesOf(update);
-    for (const route of [...withdrawn, ...announced.flatMap(({ routes }) => routes)]) {
-      this.#left.get(route.prefix.family)?.delete(routeKey(route.prefix, route.pathId));
+    for (const field of [...withdrawn, ...announced.map(({ routes }) => routes)]) {
+      const left = this.#left.get(field.family);
+      for (const { prefix, pathId } of routeIds(field)) left?.delete(routeKey(prefix, pathId));
     }
   }
 

@@ -103,9 +103,9 @@ function read(member: GroupMember, context: CodecContext): string[] {
     const { announced, withdrawn } = routesOf(update);
     for (const { attributes, routes } of announced) {
       const hop = attributes.nextHop && formatIpAddress(attributes.nextHop);
-      for (const { pathId } of routes) lines.push(`+${hop}#${pathId}`);
+      for (const { pathId = 0 } of routes) lines.push(`+${hop}#${pathId}`);
     }
-    for (const { pathId } of withdrawn) lines.push(`-#${pathId}`);
+    for (const { pathId = 0 } of withdrawn.flat()) lines.push(`-#${pathId}`);
   }
   return lines.sort();
 }

@@ -1,7 +1,7 @@
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
 import { prefixKey } from '../types/prefix.ts';
 import type { UpdateMessage } from '../wire/message.ts';
-import type { Nlri } from '../wire/nlri.ts';
+import type { NlriField } from '../wire/nlri-field.ts';
 import type { MpReach, PathAttributes } from '../wire/path-attributes.ts';
 
 /** What names a route of one peer: prefix and path identifier (RFC 7911 section 3). */
@@ -11,10 +11,10 @@ export interface RouteId {
   readonly pathId: number;
 }
 
-/** The routes of an UPDATE, whichever of its fields they came in. */
-export interface UpdateRoutes {
-  readonly withdrawn: readonly RouteId[];
-  readonly announced: readonly { readonly attributes: PathAttributes; readonly routes: readonly RouteId[] }[];
+/** The routes of an UPDATE by the fields that they came in; none of these is empty. */
+export interface UpdateRoutes<Routes> {
+  readonly withdrawn: readonly Routes[];
+  readonly announced: readonly { readonly attributes: PathAttributes; readonly routes: Routes }[];
 }
 
 /** Identity of a prefix and path identifier as a Map key. */
@@ -25,31 +25,37 @@ export function routeKey(prefix: Prefix, pathId: number): PrefixKey {
 }
 
 /**
- * Reads the four places of an UPDATE that hold routes (RFC 4271 section 4.3, RFC 4760 sections 3 and 4). Where the
+ * The four places of an UPDATE that hold routes (RFC 4271 section 4.3, RFC 4760 sections 3 and 4). Where the
  * UPDATE is to be treated as a withdrawal, what it announces is withdrawn (RFC 7606 section 2); so are announcements
  * without any attribute, which a decoder does not let through.
  */
-export function routesOf(update: UpdateMessage & { readonly treatAsWithdraw?: boolean }): UpdateRoutes {
-  const { attributes, mpReach } = update;
-  const withdrawn = [...update.withdrawn, ...(update.mpUnreach?.nlri ?? [])].map(routeId);
-  if (update.treatAsWithdraw === true || attributes === undefined) {
-    withdrawn.push(...update.nlri.map(routeId), ...(mpReach?.nlri ?? []).map(routeId));
-    return { withdrawn, announced: [] };
+export function routesOf<Routes extends { readonly length: number }>(
+  update: UpdateMessage<Routes> & { readonly treatAsWithdraw?: boolean },
+): UpdateRoutes<Routes> {
+  const { attributes, nlri, mpReach, mpUnreach } = update;
+  const withdrawn: Routes[] = [];
+  const announced: { attributes: PathAttributes; routes: Routes }[] = [];
+  if (update.withdrawn.length > 0) withdrawn.push(update.withdrawn);
+  if (mpUnreach !== undefined && mpUnreach.nlri.length > 0) withdrawn.push(mpUnreach.nlri);
+  const taken = update.treatAsWithdraw === true ? undefined : attributes;
+  if (nlri.length > 0) {
+    if (taken === undefined) withdrawn.push(nlri);
+    else announced.push({ attributes: taken, routes: nlri });
   }
-  const announced: { attributes: PathAttributes; routes: RouteId[] }[] = [];
-  if (update.nlri.length > 0) announced.push({ attributes, routes: update.nlri.map(routeId) });
   if (mpReach !== undefined && mpReach.nlri.length > 0) {
-    announced.push({ attributes: withNextHopOf(mpReach, attributes), routes: mpReach.nlri.map(routeId) });
+    if (taken === undefined) withdrawn.push(mpReach.nlri);
+    else announced.push({ attributes: withNextHopOf(mpReach, taken), routes: mpReach.nlri });
   }
   return { withdrawn, announced };
 }
 
-/** A NEXT_HOP attribute beside MP_REACH_NLRI says nothing about the routes in it (RFC 4760 section 3). */
-function withNextHopOf(mpReach: MpReach, attributes: PathAttributes): PathAttributes {
-  const { address, linkLocal } = mpReach.nextHop;
-  return { ...attributes, nextHop: address, linkLocalNextHop: linkLocal };
+/** The routes of a field, as objects. */
+export function routeIds(field: NlriField): readonly RouteId[] {
+  return field.toList().map(({ prefix, pathId }) => ({ prefix, pathId: pathId ?? 0 }));
 }
 
-function routeId({ prefix, pathId }: Nlri): RouteId {
-  return { prefix, pathId: pathId ?? 0 };
+/** A NEXT_HOP attribute beside MP_REACH_NLRI says nothing about the routes in it (RFC 4760 section 3). */
+function withNextHopOf({ nextHop }: MpReach<unknown>, attributes: PathAttributes): PathAttributes {
+  const { address, linkLocal } = nextHop;
+  return { ...attributes, nextHop: address, linkLocalNextHop: linkLocal };
 }

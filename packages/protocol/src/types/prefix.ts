@@ -34,7 +34,7 @@ export function prefix(family: Family, bytes: Uint8Array, length: number): Prefi
 }
 
 /** Clears in place all bits past `length`. */
-export function clearHostBits(bytes: Uint8Array, length: number): void {
+function clearHostBits(bytes: Uint8Array, length: number): void {
   const whole = length >> 3;
   const bits = length & 7;
   if (bits !== 0) bytes[whole] = (bytes[whole] ?? 0) & (0xff00 >> bits);

@@ -1,14 +1,15 @@
+import type { AttributeMemory } from './attribute-octets.ts';
 import { HEADER_LENGTH, MessageType } from './constants.ts';
 import { NotificationError, OverrunError } from './errors.ts';
 import type { Frame } from './framer.ts';
 import { encodeKeepalive, keepalive } from './keepalive.ts';
-import type { CodecContext, DecodedMessage, Message } from './message.ts';
+import type { CodecContext, DecodedMessage, Message, ReceivedMessage } from './message.ts';
 import { decodeNotification, encodeNotification } from './notification.ts';
 import { MessageHeaderSubcode, NotificationCode } from './notification-codes.ts';
 import { decodeOpen, encodeOpen } from './open.ts';
 import { Reader } from './reader.ts';
 import { decodeRouteRefresh, encodeRouteRefresh } from './route-refresh.ts';
-import { decodeUpdate, encodeUpdate } from './update.ts';
+import { decodedUpdate, encodeUpdate, readUpdate } from './update.ts';
 import { Writer } from './writer.ts';
 
 /**
@@ -16,10 +17,20 @@ import { Writer } from './writer.ts';
  * @throws NotificationError, and nothing else, when the session must end.
  */
 export function decodeMessage(frame: Frame, context: CodecContext): DecodedMessage {
+  const message = readMessage(frame, context);
+  return message.type === 'UPDATE' ? decodedUpdate(message) : message;
+}
+
+/**
+ * As `decodeMessage`, but the routes of an UPDATE stay in the frame's memory: to be used before the next frame is asked for.
+ * @param memory where path attributes are looked up by their octets; `AttributeTable` is one
+ * @throws NotificationError, and nothing else, when the session must end.
+ */
+export function readMessage(frame: Frame, context: CodecContext, memory?: AttributeMemory): ReceivedMessage {
   const reader = Reader.of(frame.bytes);
   try {
     reader.skip(HEADER_LENGTH);
-    return decodeBody(frame.type, reader, context);
+    return readBody(frame.type, reader, context, memory);
   } catch (error) {
     if (!(error instanceof OverrunError)) throw error;
     // Shorter than its fixed fields: the framer refuses such a message, a caller without one may not.
@@ -33,12 +44,17 @@ export function decodeMessage(frame: Frame, context: CodecContext): DecodedMessa
   }
 }
 
-function decodeBody(type: number, reader: Reader, context: CodecContext): DecodedMessage {
+function readBody(
+  type: number,
+  reader: Reader,
+  context: CodecContext,
+  memory: AttributeMemory | undefined,
+): ReceivedMessage {
   switch (type) {
     case MessageType.Open:
       return decodeOpen(reader);
     case MessageType.Update:
-      return decodeUpdate(reader, context);
+      return readUpdate(reader, context, memory);
     case MessageType.Notification:
       return decodeNotification(reader);
     case MessageType.Keepalive:

@@ -1,8 +1,10 @@
 import type { Asn } from '../types/asn.ts';
 import type { Family } from '../types/family.ts';
 import type { RouterId } from '../types/router-id.ts';
+import type { AttributeOctets } from './attribute-octets.ts';
 import type { Capability } from './capability/capability.ts';
 import type { Nlri } from './nlri.ts';
+import type { NlriField } from './nlri-field.ts';
 import type { MpReach, MpUnreach, PathAttributes } from './path-attributes.ts';
 
 /** OPEN (RFC 4271 section 4.2). */
@@ -29,23 +31,32 @@ export interface AttributeFault {
 }
 
 /** UPDATE (RFC 4271 section 4.3). */
-export interface UpdateMessage {
+export interface UpdateMessage<Routes = readonly Nlri[]> {
   readonly type: 'UPDATE';
   /** Withdrawn Routes field: IPv4 unicast. */
-  readonly withdrawn: readonly Nlri[];
+  readonly withdrawn: Routes;
   /** `undefined` when the message carries no path attribute other than MP_UNREACH_NLRI. */
   readonly attributes: PathAttributes | undefined;
   /** Network Layer Reachability Information field: IPv4 unicast. */
-  readonly nlri: readonly Nlri[];
-  readonly mpReach: MpReach | undefined;
-  readonly mpUnreach: MpUnreach | undefined;
+  readonly nlri: Routes;
+  readonly mpReach: MpReach<Routes> | undefined;
+  readonly mpUnreach: MpUnreach<Routes> | undefined;
 }
 
 /** A decoded UPDATE, with what RFC 7606 made of its faults. */
-export interface DecodedUpdate extends UpdateMessage {
+export interface DecodedUpdate<Routes = readonly Nlri[]> extends UpdateMessage<Routes> {
   readonly faults: readonly AttributeFault[];
   /** True when every route announced here is to be treated as withdrawn (RFC 7606 section 2). */
   readonly treatAsWithdraw: boolean;
+}
+
+/**
+ * An UPDATE as it came, with its routes still in the memory of the message: what a table takes routes from, without an
+ * object for each. `decodeMessage` makes a `DecodedUpdate` of it.
+ */
+export interface ReceivedUpdate extends DecodedUpdate<NlriField> {
+  /** What `attributes` were read from, where that is worth remembering. */
+  readonly field: AttributeOctets | undefined;
 }
 
 /** NOTIFICATION (RFC 4271 section 4.5). */
@@ -77,6 +88,7 @@ export type Message =
   | KeepaliveMessage
   | RouteRefreshMessage;
 export type DecodedMessage = Exclude<Message, UpdateMessage> | DecodedUpdate;
+export type ReceivedMessage = Exclude<Message, UpdateMessage> | ReceivedUpdate;
 
 /**
  * What two OPENs agreed on, as the codec needs it (RFC 4271 section 4.2, RFC 6793, RFC 7911, RFC 8654).

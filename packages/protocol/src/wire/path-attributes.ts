@@ -42,16 +42,16 @@ export interface MpNextHop {
 }
 
 /** MP_REACH_NLRI (RFC 4760 section 3). */
-export interface MpReach {
+export interface MpReach<Routes = readonly Nlri[]> {
   readonly family: Family;
   readonly nextHop: MpNextHop;
-  readonly nlri: readonly Nlri[];
+  readonly nlri: Routes;
 }
 
 /** MP_UNREACH_NLRI (RFC 4760 section 4). With no NLRI it is an End-of-RIB marker (RFC 4724 section 2). */
-export interface MpUnreach {
+export interface MpUnreach<Routes = readonly Nlri[]> {
   readonly family: Family;
-  readonly nlri: readonly Nlri[];
+  readonly nlri: Routes;
 }
 
 /** An attribute that this library does not know, kept byte for byte. */

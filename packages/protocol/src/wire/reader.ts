@@ -1,4 +1,5 @@
 import { OverrunError } from './errors.ts';
+import { OctetSpan } from './octet-span.ts';
 
 /** A big-endian cursor over part of a message. A sub-reader shares the view and cannot pass its own end. */
 export class Reader {
@@ -66,10 +67,9 @@ export class Reader {
     return Uint8Array.from(new Uint8Array(this.#view.buffer, this.#view.byteOffset + position, length));
   }
 
-  /** Copies the next octets to the start of `target`. */
-  copyTo(target: Uint8Array, length: number): void {
-    const at = this.#take(length);
-    for (let i = 0; i < length; i++) target[i] = this.#view.getUint8(at + i);
+  /** What is left, without reading it. */
+  rest(): OctetSpan {
+    return new OctetSpan(this.#view, this.#position, this.remaining);
   }
 
   /** The next `length` octets as a reader of their own; this one moves past them. */

@@ -2,17 +2,18 @@ import { ipv4Unicast } from '../types/family.ts';
 import type { DecodedAttributes } from './attribute/decode.ts';
 import { decodeAttributes } from './attribute/decode.ts';
 import { encodeAttributes } from './attribute/encode.ts';
-import { Faults, updateError } from './attribute/faults.ts';
+import { Faults, noFaults, updateError } from './attribute/faults.ts';
 import { as4Attributes, mergeAs4 } from './attribute/merge-as4.ts';
 import { requireNegotiated } from './attribute/mp-family.ts';
 import { mpReach as mpReachCodec } from './attribute/mp-reach.ts';
 import { validateAttributes } from './attribute/validate.ts';
+import type { AttributeMemory } from './attribute-octets.ts';
 import { MessageType } from './constants.ts';
 import { EncodeError } from './errors.ts';
 import { beginMessage, endMessage } from './header.ts';
-import type { CodecContext, DecodedUpdate, UpdateMessage } from './message.ts';
-import type { Nlri } from './nlri.ts';
-import { NlriError, noNlri, readNlri, writeNlri } from './nlri.ts';
+import type { CodecContext, DecodedUpdate, ReceivedUpdate, UpdateMessage } from './message.ts';
+import { NlriError, writeNlri } from './nlri.ts';
+import { NlriField } from './nlri-field.ts';
 import { UpdateSubcode } from './notification-codes.ts';
 import type { PathAttributes } from './path-attributes.ts';
 import { pathAttributes } from './path-attributes.ts';
@@ -20,26 +21,36 @@ import type { Reader } from './reader.ts';
 import type { Writer } from './writer.ts';
 
 const noAttributes: PathAttributes = pathAttributes({});
+const noIpv4: NlriField = NlriField.of(ipv4Unicast, []);
 
 /**
- * UPDATE (RFC 4271 section 4.3):
+ * Reads an UPDATE (RFC 4271 section 4.3), but for its routes, which are checked and stay where they are:
  *
  *     | withdrawn routes length (2) | withdrawn routes | total path attribute length (2) | path attributes | NLRI (the rest) |
  *
  * Faults in attributes are handled by RFC 7606 and listed in the result.
+ * @param memory what a path attributes field was read as before, so that it is not read again
  * @throws NotificationError where RFC 7606 leaves a session reset.
  */
-export function decodeUpdate(reader: Reader, context: CodecContext): DecodedUpdate {
-  const faults = new Faults();
+export function readUpdate(reader: Reader, context: CodecContext, memory?: AttributeMemory): ReceivedUpdate {
   const withdrawn = readNlriField(lengthPrefixed(reader, 2), context);
-  const attributes = decodeAttributes(lengthPrefixed(reader, 0), context, faults);
+  const attributesReader = lengthPrefixed(reader, 0);
+  const isUsable = context.families.includes(ipv4Unicast);
+  // Only fields without a fault are remembered, beside NLRI: such a one is as good as it was.
+  const field =
+    memory !== undefined && isUsable && reader.remaining > 0
+      ? { octets: attributesReader.rest(), context }
+      : undefined;
+  const known = field && memory?.recall(field);
+  if (known !== undefined) return plainUpdate(withdrawn, known, readNlriField(reader, context));
+  const faults = new Faults();
+  const attributes = decodeAttributes(attributesReader, context, faults);
   const announced = readNlriField(reader, context);
   if (!context.asn4) mergeAs4(attributes.values, faults);
-  const isUsable = context.families.includes(ipv4Unicast);
   if (!isUsable && announced.length + withdrawn.length > 0) {
     faults.discarded(0, 0, `${ipv4Unicast.name} was not negotiated`);
   }
-  const nlri = isUsable ? announced : noNlri;
+  const nlri = isUsable ? announced : noIpv4;
   const { mpReach, mpUnreach } = attributes.values;
   const isAnnouncement = nlri.length > 0 || (mpReach !== undefined && mpReach.nlri.length > 0);
   if (isAnnouncement) validateAttributes(attributes, nlri.length > 0, context, faults);
@@ -47,15 +58,57 @@ export function decodeUpdate(reader: Reader, context: CodecContext): DecodedUpda
     // RFC 7606 section 5.2: with no route to withdraw, who knows what was lost.
     throw faults.withdrawal;
   }
+  const isPlain = faults.list.length === 0 && mpReach === undefined && mpUnreach === undefined;
   return {
     type: 'UPDATE',
-    withdrawn: isUsable ? withdrawn : noNlri,
+    withdrawn: isUsable ? withdrawn : noIpv4,
     attributes: attributes.hasOthers ? pathAttributesOf(attributes, nlri.length > 0) : undefined,
     nlri,
     mpReach,
     mpUnreach,
     faults: faults.list,
     treatAsWithdraw: faults.withdrawal !== undefined,
+    field: isPlain ? field : undefined,
+  };
+}
+
+/** An UPDATE of IPv4 unicast without a fault. */
+function plainUpdate(withdrawn: NlriField, attributes: PathAttributes, nlri: NlriField): ReceivedUpdate {
+  return {
+    type: 'UPDATE',
+    withdrawn,
+    attributes,
+    nlri,
+    mpReach: undefined,
+    mpUnreach: undefined,
+    faults: noFaults,
+    treatAsWithdraw: false,
+    field: undefined,
+  };
+}
+
+/** The same with an object for each route, which refer to nothing of the message. */
+export function decodedUpdate({ field: _, ...update }: ReceivedUpdate): DecodedUpdate {
+  const { mpReach, mpUnreach } = update;
+  return {
+    ...update,
+    withdrawn: update.withdrawn.toList(),
+    nlri: update.nlri.toList(),
+    mpReach: mpReach && { ...mpReach, nlri: mpReach.nlri.toList() },
+    mpUnreach: mpUnreach && { ...mpUnreach, nlri: mpUnreach.nlri.toList() },
+  };
+}
+
+/** The same as if it had been received: for an UPDATE that was put together here. */
+export function receivedUpdate(update: DecodedUpdate): ReceivedUpdate {
+  const { withdrawn, nlri, mpReach, mpUnreach } = update;
+  return {
+    ...update,
+    withdrawn: NlriField.of(ipv4Unicast, withdrawn),
+    nlri: NlriField.of(ipv4Unicast, nlri),
+    mpReach: mpReach && { ...mpReach, nlri: NlriField.of(mpReach.family, mpReach.nlri) },
+    mpUnreach: mpUnreach && { ...mpUnreach, nlri: NlriField.of(mpUnreach.family, mpUnreach.nlri) },
+    field: undefined,
   };
 }
 
@@ -69,9 +122,10 @@ function lengthPrefixed(reader: Reader, after: number): Reader {
   return reader.sub(length);
 }
 
-function readNlriField(reader: Reader, context: CodecContext): readonly Nlri[] {
+function readNlriField(reader: Reader, context: CodecContext): NlriField {
+  if (reader.remaining === 0) return noIpv4;
   try {
-    return readNlri(reader, ipv4Unicast, context.addPathReceive.includes(ipv4Unicast));
+    return NlriField.read(reader, ipv4Unicast, context.addPathReceive.includes(ipv4Unicast));
   } catch (error) {
     // RFC 7606 section 3 (j), 5.3: what cannot be parsed cannot be withdrawn.
     if (error instanceof NlriError) throw updateError(UpdateSubcode.InvalidNetworkField, error.message);
@@ -80,7 +134,7 @@ function readNlriField(reader: Reader, context: CodecContext): readonly Nlri[] {
 }
 
 /** MP_REACH_NLRI of a family that was not negotiated counts: its NLRI are there, only not for us. */
-function encodesReachable(attributes: DecodedAttributes, announced: readonly Nlri[]): boolean {
+function encodesReachable(attributes: DecodedAttributes, announced: NlriField): boolean {
   if (announced.length > 0) return true;
   const { mpReach } = attributes.values;
   return attributes.seen(mpReachCodec.code) && (mpReach === undefined || mpReach.nlri.length > 0);

@@ -2,6 +2,7 @@ import { type Asn, asn } from '../../types/asn.ts';
 import { ipv4Unicast } from '../../types/family.ts';
 import { parseRouterId } from '../../types/router-id.ts';
 import type { OpenMessage } from '../../wire/message.ts';
+import { receivedUpdate } from '../../wire/update.ts';
 import type { FsmEvent, NotificationContent } from '../event.ts';
 import { type LocalOffer, localOpen } from '../local-open.ts';
 import { type Negotiated, negotiate } from '../negotiate.ts';
@@ -107,7 +108,7 @@ export const sampleEvents: { readonly [T in FsmEvent['type']]: Extract<FsmEvent,
   KeepAliveMsg: { type: 'KeepAliveMsg' },
   UpdateMsg: {
     type: 'UpdateMsg',
-    update: {
+    update: receivedUpdate({
       type: 'UPDATE',
       withdrawn: [],
       attributes: undefined,
@@ -116,7 +117,7 @@ export const sampleEvents: { readonly [T in FsmEvent['type']]: Extract<FsmEvent,
       mpUnreach: undefined,
       faults: [],
       treatAsWithdraw: false,
-    },
+    }),
   },
   UpdateMsgErr: { type: 'UpdateMsgErr', notification: notification(3, 1) },
   SendHoldTimer_Expires: { type: 'SendHoldTimer_Expires' },

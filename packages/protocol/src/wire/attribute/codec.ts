@@ -1,5 +1,6 @@
 import type { FaultAction } from '../errors.ts';
 import type { CodecContext } from '../message.ts';
+import type { NlriField } from '../nlri-field.ts';
 import type { Aggregator, AsPathSegment, MpReach, MpUnreach, PathAttributes } from '../path-attributes.ts';
 import type { Reader } from '../reader.ts';
 import type { Writer } from '../writer.ts';
@@ -24,13 +25,19 @@ export interface AttributeValues extends Omit<PathAttributes, 'unknown' | 'parti
   readonly as4Aggregator: Aggregator | undefined;
 }
 
+/** The same as it is read: the routes of the two multiprotocol attributes stay octets. */
+export interface ReadValues extends Omit<AttributeValues, 'mpReach' | 'mpUnreach'> {
+  readonly mpReach: MpReach<NlriField> | undefined;
+  readonly mpUnreach: MpUnreach<NlriField> | undefined;
+}
+
 /** Where a codec says that it left out something that was not malformed. */
 export interface DiscardNotes {
   discarded(code: number, subcode: number, reason: string): void;
 }
 
-/** One path attribute: its facts, and how its value is read and written. Flags, code and length are the business of the TLV loop. */
-export interface AttributeCodec<T> {
+/** One path attribute: its facts, and how its value is read (`Read`, where that differs) and written. Flags, code and length are the business of the TLV loop. */
+export interface AttributeCodec<T, Read = T> {
   /** Attribute Type Code, as IANA assigns it. */
   readonly code: number;
   /** Name in the RFC that defines it. */
@@ -50,6 +57,6 @@ export interface AttributeCodec<T> {
    * `undefined`: there is nothing to keep, and `notes` was told why.
    * @throws AttributeError, OverrunError, NlriError when malformed.
    */
-  decode(reader: Reader, context: CodecContext, notes: DiscardNotes): T | undefined;
+  decode(reader: Reader, context: CodecContext, notes: DiscardNotes): Read | undefined;
   encode(writer: Writer, value: T, context: CodecContext): void;
 }

@@ -4,7 +4,8 @@ import type { AttributeFault } from '../message.ts';
 import { NotificationCode } from '../notification-codes.ts';
 import type { DiscardNotes } from './codec.ts';
 
-const noFaults: readonly AttributeFault[] = Object.freeze([]);
+/** No fault: shared, so that an UPDATE without any costs nothing. */
+export const noFaults: readonly AttributeFault[] = Object.freeze([]);
 
 /** Collects the faults of one UPDATE; the strongest action wins (RFC 7606 section 3 (h)), a session reset at once. */
 export class Faults implements DiscardNotes {

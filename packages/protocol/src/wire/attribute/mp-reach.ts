@@ -3,7 +3,8 @@ import { ipv4Unicast } from '../../types/family.ts';
 import type { IpAddress } from '../../types/ip-address.ts';
 import { ipAddress } from '../../types/ip-address.ts';
 import { AttributeError, EncodeError } from '../errors.ts';
-import { readNlri, writeNlri } from '../nlri.ts';
+import { writeNlri } from '../nlri.ts';
+import { NlriField } from '../nlri-field.ts';
 import { UpdateSubcode } from '../notification-codes.ts';
 import type { MpNextHop, MpReach } from '../path-attributes.ts';
 import type { Reader } from '../reader.ts';
@@ -19,7 +20,7 @@ const MIN_LENGTH = 5;
  *
  *     | AFI (2) | SAFI (1) | next hop length (1) | next hop | reserved (1) | NLRI |
  */
-export const mpReach: AttributeCodec<MpReach> = {
+export const mpReach: AttributeCodec<MpReach, MpReach<NlriField>> = {
   code: 14,
   name: 'MP_REACH_NLRI',
   flags: OPTIONAL_NON_TRANSITIVE,
@@ -43,7 +44,7 @@ export const mpReach: AttributeCodec<MpReach> = {
     }
     const nextHop = readNextHop(reader.sub(reader.u8()), family);
     reader.skip(1);
-    const nlri = readNlri(reader, family, context.addPathReceive.includes(family));
+    const nlri = NlriField.read(reader, family, context.addPathReceive.includes(family));
     return { family, nextHop, nlri };
   },
   encode(writer, { family, nextHop, nlri }, context) {

@@ -1,4 +1,5 @@
-import { readNlri, writeNlri } from '../nlri.ts';
+import { writeNlri } from '../nlri.ts';
+import { NlriField } from '../nlri-field.ts';
 import { UpdateSubcode } from '../notification-codes.ts';
 import type { MpUnreach } from '../path-attributes.ts';
 import type { AttributeCodec } from './codec.ts';
@@ -10,7 +11,7 @@ import { negotiatedFamily, requireNegotiated } from './mp-family.ts';
  *
  *     | AFI (2) | SAFI (1) | withdrawn routes |
  */
-export const mpUnreach: AttributeCodec<MpUnreach> = {
+export const mpUnreach: AttributeCodec<MpUnreach, MpUnreach<NlriField>> = {
   code: 15,
   name: 'MP_UNREACH_NLRI',
   flags: OPTIONAL_NON_TRANSITIVE,
@@ -26,7 +27,7 @@ export const mpUnreach: AttributeCodec<MpUnreach> = {
       reader.skip(reader.remaining);
       return undefined;
     }
-    return { family, nlri: readNlri(reader, family, context.addPathReceive.includes(family)) };
+    return { family, nlri: NlriField.read(reader, family, context.addPathReceive.includes(family)) };
   },
   encode(writer, { family, nlri }, context) {
     requireNegotiated(context, family);

@@ -8,7 +8,7 @@ import { as4Aggregator } from './as4-aggregator.ts';
 import { as4Path } from './as4-path.ts';
 import { atomicAggregate } from './atomic-aggregate.ts';
 import { clusterList } from './cluster-list.ts';
-import type { AttributeCodec, AttributeValues, DiscardNotes } from './codec.ts';
+import type { AttributeCodec, AttributeValues, DiscardNotes, ReadValues } from './codec.ts';
 import { communities } from './communities.ts';
 import { extendedCommunities } from './extended-communities.ts';
 import { largeCommunities } from './large-communities.ts';
@@ -20,9 +20,14 @@ import { nextHop } from './next-hop.ts';
 import { origin } from './origin.ts';
 import { originatorId } from './originator-id.ts';
 
+type CodecOf<Field extends keyof AttributeValues> = AttributeCodec<
+  NonNullable<AttributeValues[Field]>,
+  NonNullable<ReadValues[Field]>
+>;
+
 /** Every attribute that this library reads and writes. A field without a codec does not compile. */
 const codecs: {
-  readonly [Field in keyof AttributeValues]-?: AttributeCodec<NonNullable<AttributeValues[Field]>>;
+  readonly [Field in keyof AttributeValues]-?: CodecOf<Field>;
 } = {
   origin,
   asPath,
@@ -43,7 +48,7 @@ const codecs: {
 };
 
 /** Values under construction. */
-export type AttributeDraft = { -readonly [Field in keyof AttributeValues]: AttributeValues[Field] };
+export type AttributeDraft = { -readonly [Field in keyof ReadValues]: ReadValues[Field] };
 
 /** A codec tied to the field that it fills. */
 export interface AttributeEntry extends Omit<AttributeCodec<unknown>, 'decode' | 'encode'> {
@@ -53,10 +58,7 @@ export interface AttributeEntry extends Omit<AttributeCodec<unknown>, 'decode' |
   encodeFrom(writer: Writer, values: AttributeValues, context: CodecContext): void;
 }
 
-function entry<Field extends keyof AttributeValues>(
-  field: Field,
-  codec: AttributeCodec<NonNullable<AttributeValues[Field]>>,
-): AttributeEntry {
+function entry<Field extends keyof AttributeValues>(field: Field, codec: CodecOf<Field>): AttributeEntry {
   return {
     code: codec.code,
     name: codec.name,

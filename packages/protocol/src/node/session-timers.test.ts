@@ -93,4 +93,60 @@ describe('timers of a session', () => {
     await clock.advance(9000);
     expect(expired).toEqual(['Hold']);
   });
+
+  it('of many sessions expire together, each within its jitter', async () => {
+    const moments = new Map<number, number>();
+    let seed = 1;
+    const random = (): number => {
+      seed = (seed * 16807) % 2147483647;
+      return seed / 2147483647;
+    };
+    for (let session = 0; session < 300; session++) {
+      const since = clock.now();
+      const own = new SessionTimers({
+        ...{ clock, random, jittered: ['Keepalive'], silence: [] },
+        expired: () => {
+          const ran = clock.now() - since;
+          expect(ran).toBeGreaterThanOrEqual(2250);
+          expect(ran).toBeLessThanOrEqual(3000);
+          moments.set(clock.now(), (moments.get(clock.now()) ?? 0) + 1);
+        },
+      });
+      own.start('Keepalive', 3);
+      await clock.advance(3);
+    }
+    await clock.advance(3000);
+    expect([...moments.values()].reduce((sum, count) => sum + count, 0)).toBe(300);
+    // 1.65 s in steps of 50 ms, and not the 300 that chance would give.
+    expect(moments.size).toBeLessThanOrEqual(34);
+    expect(moments.size).toBeGreaterThan(20);
+  });
+
+  it.each([
+    [0.06, 'random 0', 0],
+    [0.06, 'random 0.99', 0.99],
+    [1, 'random 0', 0],
+    [1, 'random 0.99', 0.99],
+  ])('of %f s keep to their jitter wherever the clock stands, %s', async (seconds, _, random) => {
+    for (let offset = 0; offset < 50; offset += 7) {
+      clock = new ManualClock();
+      expired = [];
+      await clock.advance(offset);
+      timers(() => random).start('Keepalive', seconds);
+      await clock.advance(seconds * 750 - 0.001);
+      expect(expired).toEqual([]);
+      await clock.advance(seconds * 250 + 0.001);
+      expect(expired).toEqual(['Keepalive']);
+    }
+  });
+
+  it('that do not jitter expire to the millisecond, off the grid too', async () => {
+    await clock.advance(17);
+    const session = timers();
+    session.start('Hold', 9);
+    await clock.advance(8999);
+    expect(expired).toEqual([]);
+    await clock.advance(1);
+    expect(expired).toEqual(['Hold']);
+  });
 });

@@ -1,5 +1,11 @@
 import type { Clock } from './clock.ts';
 
+/**
+ * Milliseconds between the points of the clock at which timers of all sessions are looked at together, so that many
+ * sessions do not wake the process for each by itself.
+ */
+const GRID = 50;
+
 interface Entry {
   /** Monotonic milliseconds. */
   deadline: number;
@@ -24,6 +30,9 @@ export interface SessionTimersOptions<Name extends string> {
 /**
  * The named timers of a session. Restarting one, which the hold timer does with each message, only moves its deadline:
  * the clock is asked again when it calls too early.
+ *
+ * Jittered ones expire on a grid of the clock that all sessions share. Others expire at their time to the millisecond, but
+ * are looked at on the grid before: mostly they have been restarted by then.
  */
 export class SessionTimers<Name extends string> {
   readonly #options: SessionTimersOptions<Name>;
@@ -36,8 +45,10 @@ export class SessionTimers<Name extends string> {
   /** Starts or restarts a timer. */
   start(name: Name, seconds: number): void {
     const { clock, random, jittered, least } = this.#options;
-    const factor = jittered.includes(name) ? 0.75 + random() * 0.25 : 1;
-    const deadline = clock.now() + 1000 * Math.max(seconds * factor, Math.min(seconds, least?.[name] ?? 0));
+    const now = clock.now();
+    const most = seconds * 1000;
+    const shortest = Math.max(0.75 * most, Math.min(most, 1000 * (least?.[name] ?? 0)));
+    const deadline = now + (jittered.includes(name) ? jitter(now, shortest, most, random()) : most);
     const entry = this.#entries.get(name);
     if (entry === undefined) {
       const fresh: Entry = { deadline, armedFor: undefined, cancel: () => undefined };
@@ -74,9 +85,11 @@ export class SessionTimers<Name extends string> {
   }
 
   #arm(name: Name, entry: Entry): void {
+    const now = this.#options.clock.now();
+    const before = Math.floor(entry.deadline / GRID) * GRID;
     entry.cancel();
-    entry.armedFor = entry.deadline;
-    entry.cancel = this.#options.clock.after(entry.deadline - this.#options.clock.now(), () => {
+    entry.armedFor = before > now ? before : entry.deadline;
+    entry.cancel = this.#options.clock.after(entry.armedFor - now, () => {
       entry.armedFor = undefined;
       if (!this.#isDue(name, entry)) return;
       if (!this.#options.silence.includes(name)) {
@@ -103,4 +116,18 @@ export class SessionTimers<Name extends string> {
     this.#entries.delete(name);
     this.#options.expired(name);
   }
+}
+
+/**
+ * Milliseconds until a timer expires that runs for 0.75 to 1.0 of its time (RFC 4271 section 10): to a point of the grid, where
+ * one lies between the two.
+ * @param least milliseconds
+ * @param most milliseconds
+ * @param random in [0, 1)
+ */
+function jitter(now: number, least: number, most: number, random: number): number {
+  const wanted = Math.max(least, (0.75 + 0.25 * random) * most);
+  const onGrid = Math.round((now + wanted) / GRID) * GRID - now;
+  const nearest = onGrid < least ? onGrid + GRID : onGrid > most ? onGrid - GRID : onGrid;
+  return nearest < least || nearest > most ? wanted : nearest;
 }

@@ -62,9 +62,6 @@ export interface RouterOptions {
   readonly notify?: ((state: string) => void) | undefined;
 }
 
-/** A master may have taken us for dead because we were so late (ms): half of 50 ms x 3. */
-const SUSPICIOUS_LATENESS = 75;
-
 /** Builds the router, takes over what the kernel has, and starts it. The only place that knows every implementation. */
 export async function startRouter(options: RouterOptions): Promise<RunningDaemon> {
   const { config } = options;
@@ -194,7 +191,7 @@ class Router {
     }
     const membership = new BgpMembership(
       bgp,
-      (nextHop) => this.#stalls.lateness >= SUSPICIOUS_LATENESS || this.#bfd?.isDoubted(nextHop) === true,
+      (nextHop) => this.#stalls.isSuspicious || this.#bfd?.isDoubted(nextHop) === true,
     );
     this.#membership = membership;
     const bfd = connectBfd({

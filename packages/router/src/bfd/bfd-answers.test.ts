@@ -27,6 +27,7 @@ function start(program: string, address?: string) {
     scheduled: () => undefined,
     problem: () => failed(),
     lateness: () => 0,
+    missedWithin: () => undefined,
     afterReading: setImmediate,
     now: () => clock.now(),
   });

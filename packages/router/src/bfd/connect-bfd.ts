@@ -41,6 +41,7 @@ export function connectBfd(options: ConnectBfdOptions): NeighborBfd {
     scheduled: (scheduling) => observer.bfdScheduled(scheduling),
     problem: (text) => observer.problem(text),
     lateness: () => stalls.lateness,
+    missedWithin: (detectionTime) => stalls.watch(detectionTime),
     afterReading: setImmediate,
     now: threadClock.now,
   });

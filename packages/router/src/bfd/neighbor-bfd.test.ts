@@ -42,6 +42,7 @@ let sessions: BfdSessionOptions[];
 let established: Set<string>;
 let waiting: (() => void)[];
 let lateness: number;
+let shortest: number | undefined;
 let now: number;
 let thread: BfdThreadHandlers;
 let bfd: NeighborBfd;
@@ -65,6 +66,7 @@ beforeEach(() => {
   established = new Set(['10.0.0.11', '10.0.0.12', '10.3.0.1']);
   waiting = [];
   lateness = 0;
+  shortest = undefined;
   now = 1000;
   bfd = new NeighborBfd({
     neighbors,
@@ -88,6 +90,9 @@ beforeEach(() => {
       log.push(`dead ${addresses.join(' ')} within ${window}${doubt}`);
     },
     lateness: () => lateness,
+    missedWithin: (detectionTime) => {
+      shortest = detectionTime;
+    },
     required: (address, _, isUp) => log.push(`required ${address} ${isUp ? 'up' : 'down'}`),
     changed: ({ id, to }, { name }, verdict) => {
       log.push(`${name} ${id} ${to} ${verdict?.died ?? ''}`.trim());
@@ -313,5 +318,26 @@ describe('a reload', () => {
       ),
     );
     expect(log).toHaveLength(2);
+  });
+
+  it('say within which time they are missed, the shortest, for as long as they stand', () => {
+    expect(shortest).toBeUndefined();
+    const slow = timing.transmitInterval * timing.detectMultiplier;
+    bfd.sessionEstablished('10.0.0.11', masters, undefined);
+    bfd.sessionEstablished('10.1.0.11', silent, undefined);
+    expect(shortest).toBe(slow);
+    const faster = { transmitInterval: 50, receiveInterval: 60, detectMultiplier: 3 };
+    const fast = {
+      ...masters,
+      bfd: masters.bfd !== false && { ...masters.bfd, ...faster },
+    } as NeighborConfig;
+    bfd.sessionEstablished('10.0.0.12', fast, undefined);
+    expect(shortest).toBe(150);
+    bfd.forget('10.0.0.12');
+    expect(shortest).toBe(slow);
+    bfd.setNeighbors(planNeighbors([masters], [fast]));
+    expect(shortest).toBe(150);
+    bfd.detach();
+    expect(shortest).toBeUndefined();
   });
 });

@@ -37,6 +37,8 @@ export interface NeighborBfdOptions {
   readonly problem: (text: string) => void;
   /** By how much this process was late in the last moments (ms). */
   readonly lateness: () => number;
+  /** The shortest time (ms) within which a neighbour misses us is another one now; `undefined`: there is no session. */
+  readonly missedWithin: (detectionTime: number | undefined) => void;
   /** Runs something after all input that waits in our sockets was read: `setImmediate`. */
   readonly afterReading: (run: () => void) => void;
   /** `threadClock.now`. */
@@ -119,6 +121,15 @@ export class NeighborBfd {
       const timing = { transmitInterval, receiveInterval, detectMultiplier };
       if (!hasTiming(before, timing)) this.#thread.change(address, timing);
     }
+    this.#tellDetection();
+  }
+
+  /** At the other end it is no shorter than what we offer to send by (RFC 5880 section 6.8.4). */
+  #tellDetection(): void {
+    const times = [...this.#sessions.values()].flatMap(({ bfd }) =>
+      bfd === false ? [] : [bfd.transmitInterval * bfd.detectMultiplier],
+    );
+    this.#options.missedWithin(times.length === 0 ? undefined : Math.min(...times));
   }
 
   #startWith(neighbors: readonly NeighborConfig[]): void {
@@ -143,6 +154,7 @@ export class NeighborBfd {
     this.#establishedAt.delete(address);
     if (this.#sessions.delete(address)) {
       this.#thread.remove(address);
+      this.#tellDetection();
     }
   }
 
@@ -172,6 +184,7 @@ export class NeighborBfd {
   /** What BFD says has no effect any more: the sessions of BGP are being closed. */
   detach(): void {
     this.#sessions.clear();
+    this.#tellDetection();
   }
 
   /**
@@ -190,6 +203,7 @@ export class NeighborBfd {
     }
     const { transmitInterval, receiveInterval, detectMultiplier, strict } = bfd;
     this.#sessions.set(address, neighbor);
+    this.#tellDetection();
     this.#remember(address, 'Down', this.#options.now());
     if (strict) {
       this.#options.required(address, neighbor, false);

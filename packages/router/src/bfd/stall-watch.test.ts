@@ -19,6 +19,7 @@ function process() {
     (lateness) => looks.push(lateness),
   );
   watch.start();
+  watch.watch(150);
   const run = (ms: number): void => {
     const end = now + ms;
     while (timer !== undefined && timer.at <= end) {
@@ -31,6 +32,11 @@ function process() {
     watch,
     looks,
     run,
+    looksWithin: (ms: number): number => {
+      const before = looks.length;
+      run(ms);
+      return looks.length - before;
+    },
     hang: (ms: number) => {
       now += ms;
     },
@@ -62,6 +68,45 @@ describe('the watch over our own lateness', () => {
     hang(125);
     run(0);
     expect(looks).toEqual([0, 0, 100]);
+  });
+
+  it('looks as often as the shortest Detection Time asks for, and no more than the metrics need where there is none', () => {
+    const { watch, looksWithin } = process();
+    expect(looksWithin(3000)).toBe(120);
+    watch.watch(900);
+    expect(looksWithin(3000)).toBe(20);
+    watch.watch(900);
+    watch.watch(undefined);
+    expect(looksWithin(3000)).toBe(15);
+    watch.watch(60_000);
+    expect(looksWithin(3000)).toBe(15);
+    watch.watch(900);
+    expect(looksWithin(3000)).toBe(20);
+  });
+
+  it.each([150, 900, 3000])('always suspects a stall of two thirds of %d ms, and none of a third', (time) => {
+    const { watch, run, hang } = process();
+    watch.watch(time);
+    for (let phase = 0; phase < time; phase += time / 30) {
+      run(time + phase);
+      hang((time * 2) / 3);
+      expect(watch.isSuspicious).toBe(true);
+      run(2100 + time);
+      hang(time / 3);
+      expect(watch.isSuspicious).toBe(false);
+      run(2100 + time);
+    }
+  });
+
+  it('remembers a stall after the last session has gone, whose end it may explain', () => {
+    const { watch, run, hang } = process();
+    run(1000);
+    hang(800);
+    watch.watch(undefined);
+    expect(watch.lateness).toBe(775);
+    expect(watch.isSuspicious).toBe(true);
+    run(2100);
+    expect(watch.isSuspicious).toBe(false);
   });
 
   it('is silent after it was stopped', () => {

@@ -1,14 +1,22 @@
 import type { Clock } from '@bgp-lb/protocol/node';
 
-/** How often it looks at the clock (ms). */
-const PERIOD = 25;
+/** Looks at the clock within the shortest Detection Time: a stall of two thirds of it is always seen as one of half of it or more. */
+const LOOKS = 6;
+/** Between two looks at most, also where there is no BFD: who watches the event loop goes by them (ms). */
+const LONGEST_PERIOD = 200;
 /** How long a stall explains what others say of us (ms). */
 const MEMORY = 2000;
 
-/** Knows how late this process was: whoever hung for a second must not take the others' complaints for their death. */
+/**
+ * Knows how late this process was: whoever hung for a second must not take the others' complaints for their death. Each look wakes the
+ * process, so there are no more than the Detection Times of BFD ask for.
+ */
 export class StallWatch {
   readonly #clock: Clock;
   readonly #looked: (lateness: number) => void;
+  /** The shortest Detection Time that there is, or was last. */
+  #detectionTime = Number.POSITIVE_INFINITY;
+  #period = LONGEST_PERIOD;
   #dueAt = Number.POSITIVE_INFINITY;
   #stalls: { readonly at: number; readonly lateness: number }[] = [];
   #cancel: () => void = () => undefined;
@@ -20,12 +28,26 @@ export class StallWatch {
   }
 
   start(): void {
-    this.#dueAt = this.#clock.now() + PERIOD;
-    this.#cancel = this.#clock.after(PERIOD, () => {
+    this.#dueAt = this.#clock.now() + this.#period;
+    this.#cancel = this.#clock.after(this.#period, () => {
       this.#looked(this.#clock.now() - this.#dueAt);
       this.#note();
       this.start();
     });
+  }
+
+  /** @param detectionTime the shortest one within which others miss us (ms); `undefined`: there is no session of BFD */
+  watch(detectionTime: number | undefined): void {
+    // What is known by now outlives the session that it may explain the end of.
+    this.#note();
+    this.#detectionTime = detectionTime ?? this.#detectionTime;
+    const period = Math.min(LONGEST_PERIOD, (detectionTime ?? Number.POSITIVE_INFINITY) / LOOKS);
+    if (period === this.#period) return;
+    this.#period = period;
+    if (this.#dueAt !== Number.POSITIVE_INFINITY) {
+      this.#cancel();
+      this.start();
+    }
   }
 
   stop(): void {
@@ -39,12 +61,17 @@ export class StallWatch {
     return Math.max(0, ...this.#stalls.map(({ lateness }) => lateness));
   }
 
+  /** Somebody may have taken us for dead because we were so late. */
+  get isSuspicious(): boolean {
+    return this.lateness >= this.#detectionTime / 2;
+  }
+
   #note(): void {
     const now = this.#clock.now();
     const lateness = now - this.#dueAt;
     this.#stalls = this.#stalls.filter(({ at }) => now - at <= MEMORY);
-    if (lateness > PERIOD) {
-      this.#stalls = [...this.#stalls.slice(-MEMORY / PERIOD), { at: now, lateness }];
+    if (lateness > this.#period) {
+      this.#stalls = [...this.#stalls.slice(-MEMORY / this.#period), { at: now, lateness }];
     }
   }
 }

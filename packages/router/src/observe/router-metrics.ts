@@ -127,6 +127,23 @@ export class RouterMetrics {
     this.repairs = counter('repairs_total', 'Objects that others had changed and that were put right.', []);
   }
 
+  /**
+   * Counts nothing any more of VIPs (`10.100.0.1/32`) and neighbours that are gone: what has stopped for good is not to look like what
+   * stands still.
+   */
+  async forget(gone: {
+    readonly vips: readonly string[];
+    readonly neighbors: readonly string[];
+  }): Promise<void> {
+    for (const vip of gone.vips) {
+      await removeSeries(this.transitions, 'vip', vip);
+      await removeSeries(this.heldBack, 'vip', vip);
+      await removeSeries(this.probes, 'vip', vip);
+      this.probeDuration.remove({ vip });
+    }
+    for (const neighbor of gone.neighbors) await removeSeries(this.rejectedPaths, 'neighbor', neighbor);
+  }
+
   /** Gauges, which ask their sources with each scrape. */
   observe(sources: MetricSources): void {
     this.#gauge(
@@ -212,6 +229,13 @@ export class RouterMetrics {
         }
       },
     });
+  }
+}
+
+async function removeSeries<L extends string>(counter: Counter<L>, label: L, value: string): Promise<void> {
+  const { values } = await counter.get();
+  for (const { labels } of values) {
+    if (labels[label] === value) counter.remove(labels);
   }
 }
 

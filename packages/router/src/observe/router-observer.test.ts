@@ -55,6 +55,49 @@ async function metric(line: string): Promise<string | undefined> {
     ?.slice(line.length + 1);
 }
 
+describe('a reload that takes VIPs and neighbours away', () => {
+  it('takes their series with it, and no others', async () => {
+    const probed = { kind: 'ok', tookMs: 1, detail: '', isVerified: true, warnings: [] } as const;
+    for (const vip of ['10.100.0.1/32', '10.100.0.2/32']) {
+      observer.transition(vip, {
+        member: 'm1',
+        nextHop: '10.0.0.11',
+        from: 'out',
+        to: 'active',
+        weight: 256,
+        reason: '',
+      });
+      observer.probe(vip, '10.0.0.11', probed);
+      metrics.heldBack.inc({ vip });
+    }
+    reject(1);
+    metrics.rejectedPaths.inc({ neighbor: 'others', reason: 'r' });
+    const series = async (): Promise<string[]> =>
+      (await metrics.metrics.registry.metrics())
+        .split('\n')
+        .filter((line) => /vip="10\.100|neighbor=/.test(line))
+        .map((line) => `${line.replace(/\{.*/, '')} ${/(?:vip|neighbor)="([^"]*)"/.exec(line)?.[1]}`);
+    const before = await series();
+    const names = (of: string): string[] => before.filter((one) => one.endsWith(of));
+    expect(new Set(names(' 10.100.0.1/32')).size).toBe(6);
+    observer.reloaded({
+      added: [],
+      removed: ['masters'],
+      changed: [],
+      updated: [],
+      settings: [],
+      vips: { added: [], removed: ['10.100.0.1'], changed: [] },
+    });
+    await expect
+      .poll(series)
+      .toEqual(
+        [...names(' 10.100.0.2/32'), ...names(' others')].sort(
+          (a, b) => before.indexOf(a) - before.indexOf(b),
+        ),
+      );
+  });
+});
+
 describe('the observer', () => {
   it('writes one log line and one event for a transition, with the reason', () => {
     observer.transition('10.100.0.1/32', {

@@ -17,6 +17,7 @@ import {
   schedulingText,
 } from '@bgp-lb/protocol/node';
 import { describeBfdChange, type Verdict } from '../bfd/who-died.ts';
+import { hostPrefix } from '../bgp/neighbor-options.ts';
 import type { DrainPhase } from '../drain/host-drain.ts';
 import type { MemberDrainOrder } from '../drain/member-drains.ts';
 import { rejectionClass } from '../membership/import-policy.ts';
@@ -131,6 +132,7 @@ export class RouterObserver {
     this.#metrics.lastReload.successful.set(1);
     this.#metrics.lastReload.successTimestamp.setToCurrentTime();
     const { vips, ...others } = changes;
+    void this.#metrics.forget({ vips: vips.removed.map(hostPrefix), neighbors: changes.removed });
     const lists = [
       ...Object.entries(others),
       ...Object.entries(vips).map(([what, of]) => [`VIPs ${what}`, of] as const),

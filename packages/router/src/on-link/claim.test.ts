@@ -129,6 +129,21 @@ describe('the claim of a VIP on a link', () => {
     expect(claim.state).toMatchObject({ phase: 'standby', owner: lower });
   });
 
+  it.each([
+    ['the other one asks for it, and so has given it up', (claim: Claim) => claim.hear(probeOf(higher))],
+    ['the other one says so no more', (claim: Claim) => claim.wait(96_000)],
+    ['it serves nobody itself', (claim: Claim) => claim.serve(false)],
+  ])('knows of no other owner any more when %s', (_, settle) => {
+    const claim = new Claim();
+    claim.wait(10_000);
+    claim.hear(claimOf(higher));
+    claim.hear(probeOf(lower));
+    claim.wait(61_000);
+    expect(claim.state).toMatchObject({ phase: 'answering', owner: higher });
+    settle(claim);
+    expect(claim.state).toMatchObject({ phase: 'answering', owner: undefined });
+  });
+
   it('says again every half minute that it has it, for those who could not hear it before', () => {
     const claim = new Claim();
     claim.wait(10_000);

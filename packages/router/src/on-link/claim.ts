@@ -18,6 +18,8 @@ export interface ClaimState {
   /** Monotonic milliseconds. */
   readonly dueAt: number;
   readonly defendedAt: number;
+  /** When `owner` last said so. */
+  readonly ownerAt: number;
 }
 
 export type ClaimEvent =
@@ -58,6 +60,8 @@ const ANNOUNCE_INTERVAL = 500;
  * that both took it while they could not hear each other learn of it.
  */
 const REMINDER_INTERVAL = 30_000;
+/** Whoever says no more that an address is his, while we answer for it, has given it up: he would remind others of it twice in this. */
+const SETTLED = 2 * REMINDER_INTERVAL + 5_000;
 /** An address is defended once in so long (RFC 5227 section 2.4 has ten seconds): two that both stay would fill the link. */
 const DEFEND_INTERVAL = 1_000;
 
@@ -70,6 +74,7 @@ export function initialClaim(now: number, isHeld = false): ClaimState {
     owner: undefined,
     dueAt: now,
     defendedAt: Number.NEGATIVE_INFINITY,
+    ownerAt: Number.NEGATIVE_INFINITY,
   };
 }
 
@@ -101,7 +106,8 @@ function tick(state: ClaimState, { isServing, now }: ClaimContext): ReturnType<t
     if (!isServing) return { state: { ...state, dueAt: Number.POSITIVE_INFINITY }, actions: [] };
     const announcements = Math.max(0, state.announcements - 1);
     const dueAt = now + (announcements === 0 ? REMINDER_INTERVAL : ANNOUNCE_INTERVAL);
-    return { state: { ...state, announcements, dueAt }, actions: [{ send: 'announcement' }] };
+    const owner = now - state.ownerAt >= SETTLED ? undefined : state.owner;
+    return { state: { ...state, announcements, owner, dueAt }, actions: [{ send: 'announcement' }] };
   }
   if (state.unanswered >= (isServing ? PROBES : QUIET_PROBES)) {
     const taken = { ...state, phase: 'answering', owner: undefined, unanswered: 0 } as const;
@@ -117,7 +123,9 @@ function tick(state: ClaimState, { isServing, now }: ClaimContext): ReturnType<t
 
 function serving(state: ClaimState, isServing: boolean, now: number): ClaimState {
   if (state.phase !== 'answering') return state;
-  return isServing ? { ...state, announcements: ANNOUNCEMENTS, dueAt: now } : { ...state, announcements: 0 };
+  return isServing
+    ? { ...state, announcements: ANNOUNCEMENTS, dueAt: now }
+    : { ...state, announcements: 0, owner: undefined };
 }
 
 /** One that cannot serve does not hold an address against one who may. */
@@ -127,7 +135,11 @@ function probed(
   context: ClaimContext,
 ): ReturnType<typeof stepClaim> {
   if (from === context.own) return { state, actions: [] };
-  if (state.phase === 'answering') return { state, actions: context.isServing ? [answer(replyTo)] : [] };
+  if (state.phase === 'answering') {
+    // Who asks whether somebody has it says that he has it not.
+    const settled = from === state.owner ? { ...state, owner: undefined } : state;
+    return { state: settled, actions: context.isServing ? [answer(replyTo)] : [] };
+  }
   const isRival = state.phase === 'probing' && from !== undefined && from < context.own;
   return { state: isRival ? standBy(state, from, context.now) : state, actions: [] };
 }
@@ -138,7 +150,7 @@ function claimed(state: ClaimState, from: string, context: ClaimContext): Return
   if (state.phase !== 'answering' || !isServing || from < own) {
     return { state: standBy(state, from, now), actions: [] };
   }
-  const contested = { ...state, owner: from };
+  const contested = { ...state, owner: from, ownerAt: now };
   return now - state.defendedAt < DEFEND_INTERVAL
     ? { state: contested, actions: [] }
     : { state: { ...contested, defendedAt: now }, actions: [{ send: 'announcement' }] };
@@ -146,7 +158,7 @@ function claimed(state: ClaimState, from: string, context: ClaimContext): Return
 
 function standBy(state: ClaimState, owner: string, now: number): ClaimState {
   const dueAt = state.phase === 'standby' ? state.dueAt : now + STANDBY_INTERVAL;
-  return { ...state, phase: 'standby', owner, unanswered: 0, announcements: 0, dueAt };
+  return { ...state, phase: 'standby', owner, ownerAt: now, unanswered: 0, announcements: 0, dueAt };
 }
 
 function answer(replyTo: ReplyTo): ClaimAction {

@@ -36,6 +36,7 @@ import { vipHealthChecker } from './health/vip-health-checker.ts';
 import { BgpMembership } from './membership/bgp-membership.ts';
 import { MessageRecorder, preciseWallClock } from './mrt/message-recorder.ts';
 import { mrtRoute } from './mrt/mrt-route.ts';
+import { ForwardingTimes } from './observe/forwarding-times.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
 import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
 import { ServiceStatus, serviceStatusLine } from './observe/service-status.ts';
@@ -102,6 +103,7 @@ class Router {
   #memberDrains: MemberDrains;
   #reload: ConfigReload;
   #serviceStatus: ServiceStatus;
+  #forwardingTimes: ForwardingTimes;
   /** Why the data plane is not as wanted. */
   #failing: string | undefined;
   /** Why the data plane could change nothing, when that was last looked at. */
@@ -118,6 +120,7 @@ class Router {
     this.#reload = new ConfigReload({ config, reread: options.reread, logger, observer: this.#observer });
     this.#ca = new CaFile(config.healthCheck.caFile, now);
     this.#pools = new VipPools(config);
+    this.#forwardingTimes = new ForwardingTimes(now, [...this.#pools.all.keys()]);
     this.#dataPlane = makeDataPlane(config, (error) => this.#observer.problem(error.message));
     this.#onLink = makeOnLinkResponder(config, this.#clock, this.#observer);
     this.#serviceStatus = new ServiceStatus({
@@ -165,6 +168,7 @@ class Router {
     // The floor and what was there before: from here on the VIP neither loops nor hangs, and BGP may begin.
     const adopted = await this.#dataPlane.start({
       forwarding: (vip, nextHops) => {
+        this.#forwardingTimes.changed(vip, nextHops);
         this.#observer.forwarding(vip, nextHops);
         this.#advertise(vip);
       },
@@ -213,6 +217,7 @@ class Router {
       rebalancer: this.#rebalancer,
       dataPlane: this.#dataPlane,
       onLink: this.#onLink,
+      forwardingTimes: this.#forwardingTimes,
       health: this.#health,
       ca: this.#ca,
     });
@@ -364,6 +369,7 @@ class Router {
       memberDrains: this.#memberDrains,
       dataPlane: this.#dataPlane,
       onLink: this.#onLink,
+      forwardingTimes: this.#forwardingTimes,
       ca: this.#ca,
       now: () => this.#clock.now(),
       startedAt: this.#startedAt,

@@ -20,6 +20,7 @@ import type { HostDrain } from '../drain/host-drain.ts';
 import type { MemberDrains } from '../drain/member-drains.ts';
 import { fibReport } from '../fib/fib-report.ts';
 import type { CaFile } from '../health/ca-file.ts';
+import type { ForwardingTimes } from '../observe/forwarding-times.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { Pool } from '../pool/pool.ts';
 import { rebalanceRoutes } from '../rebalance/rebalance-routes.ts';
@@ -45,6 +46,7 @@ export interface ControlSources {
   readonly pools: ReadonlyMap<string, Pool>;
   readonly dataPlane: DataPlane;
   readonly onLink: OnLinkResponder;
+  readonly forwardingTimes: ForwardingTimes;
   readonly bgp: BgpNeighbors;
   readonly bfd: NeighborBfd;
   readonly advertiser: UpstreamAdvertiser;
@@ -99,6 +101,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
         members: pool.members(),
         rules: pool.rules(),
         forwarding: dataPlane.forwarding(pool.vip),
+        forwardingSince: sources.forwardingTimes.sinceOf(pool.vip),
         hasUpstreams,
         drained: new Set(sources.memberDrains.all().map(({ member }) => member)),
         problems: forwardingProblems(fib.vips.find(({ vip }) => vip === pool.vip)),
@@ -113,7 +116,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
     },
     dataplane: { kind: fib.kind, problems: fib.problems },
     md5: config.neighbors.some(({ passwordFile }) => passwordFile !== undefined) ? tcpMd5Counters() : null,
-    onLink: onLink.status(),
+    onLink: onLink.status().map((one) => ({ ...one, sinceMs: Math.round(now() - onLink.sinceOf(one)) })),
     version,
     uptimeMs: Math.round(now() - startedAt),
   };

@@ -34,6 +34,7 @@ function facts(changed: Partial<VipFacts> = {}): VipFacts {
     members: [active, out],
     rules: { panicSince: undefined, initialHold: undefined },
     forwarding: ['10.0.0.11'],
+    forwardingSince: 500,
     hasUpstreams: true,
     drained: new Set(['10.0.0.12']),
     problems: new Map(),
@@ -50,6 +51,7 @@ describe('the status of a VIP', () => {
       vip: '10.0.0.100/32',
       endpoint: '10.0.0.100:6443',
       ready: true,
+      readySinceMs: 12_800,
       status: '1 of 2 members healthy',
     });
     const { sinceMs, ...first } = status.members[0] ?? { sinceMs: 0 };

@@ -28,6 +28,8 @@ export interface VipStatus {
   readonly endpoint: string;
   /** Packets to the VIP reach a member. */
   readonly ready: boolean;
+  /** Milliseconds that it has been so, or not. */
+  readonly readySinceMs: number;
   /** `2 of 3 members healthy` */
   readonly status: string;
   /** The VIP is advertised to the upstreams, where there are any. */
@@ -57,7 +59,7 @@ export interface RouterStatus {
    */
   readonly md5: { readonly notFound: number; readonly unexpected: number; readonly failure: number } | null;
   /** VIPs on the interfaces of `dataplane.proxyInterfaces`. */
-  readonly onLink: readonly OnLinkStatus[];
+  readonly onLink: readonly (OnLinkStatus & { /** In this phase. */ readonly sinceMs: number })[];
   readonly version: string;
   readonly uptimeMs: number;
 }
@@ -69,6 +71,8 @@ export interface VipFacts {
   readonly members: readonly MemberView[];
   readonly rules: PoolRules;
   readonly forwarding: readonly string[];
+  /** Since when there is somebody in it, or nobody. */
+  readonly forwardingSince: number;
   readonly hasUpstreams: boolean;
   /** Next hops of the members that the operator drains here. */
   readonly drained: ReadonlySet<string>;
@@ -87,6 +91,7 @@ export function vipStatus(facts: VipFacts): VipStatus {
     vip,
     endpoint,
     ready,
+    readySinceMs: Math.round(now - facts.forwardingSince),
     status: members.length === 0 ? 'no members yet' : `${healthy} of ${members.length} members healthy`,
     advertised: ready && facts.hasUpstreams,
     rules: ruleStatus(facts),

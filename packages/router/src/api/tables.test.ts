@@ -19,6 +19,7 @@ describe('what people read', () => {
             ready: true,
             status: '0 of 1 members healthy',
             advertised: false,
+            readySinceMs: 1,
             rules: { panic: null, initialHold: null },
             members: [
               {

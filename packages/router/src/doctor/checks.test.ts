@@ -29,6 +29,7 @@ const status: RouterStatus = {
       ready: true,
       status: '',
       advertised: true,
+      readySinceMs: 1,
       rules: { panic: null, initialHold: null },
       members: [member],
     },

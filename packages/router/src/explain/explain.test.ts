@@ -27,6 +27,7 @@ const status: ExplainedStatus = {
       vip: '10.100.0.1/32',
       endpoint: '10.100.0.1:443',
       ready: true,
+      readySinceMs: 3_000,
       status: '1 of 2 members healthy',
       advertised: true,
       rules: { panic: null, initialHold: null },
@@ -168,10 +169,11 @@ describe('explain of the router', () => {
     ['absent', null, false],
   ] as const)('tells whether it is answered for on a link: %s', (phase, owner, pass) => {
     const problem = phase === 'absent' ? 'eth0 is down' : '';
-    const onLink = [{ address: '10.100.0.1', interface: 'eth0', phase, owner, problem }];
+    const onLink = [{ address: '10.100.0.1', interface: 'eth0', phase, owner, problem, sinceMs: 7_000 }];
     const [vip] = explain({ ...status, onLink }, []);
     const found = vip?.reasons.find(({ what }) => what === 'gate on link eth0');
-    expect(found).toMatchObject({ pass, reason: expect.stringMatching(owner ?? phase) });
+    expect(found).toMatchObject({ pass, sinceMs: 7_000, reason: expect.stringMatching(owner ?? phase) });
+    expect(vip?.reasons.find(({ what }) => what === 'gate kernel')?.sinceMs).toBe(3_000);
   });
 
   it('names the command that takes a member back which the operator has drained here', () => {

@@ -117,15 +117,21 @@ function gatePanic({ rules: { panic } }: VipStatus): Reason {
 function gatesOnLink({ vip }: VipStatus, onLink: ExplainedStatus['onLink']): Reason[] {
   return onLink
     .filter(({ address }) => address === vip.split('/')[0])
-    .map(({ interface: name, phase, owner, problem }) => {
+    .map(({ interface: name, phase, owner, problem, sinceMs }) => {
       const text = owner === null ? phase : `${phase}, ${owner} has it`;
       const isGood = phase === 'answering' || phase === 'standby';
       const next = phase === 'probing' ? 'it ends by itself' : '`ip link show`';
-      return reason(`gate on link ${name}`, isGood, problem === '' ? text : `${text}: ${problem}`, next);
+      return reason(
+        `gate on link ${name}`,
+        isGood,
+        problem === '' ? text : `${text}: ${problem}`,
+        next,
+        sinceMs,
+      );
     });
 }
 
-function gateForwarding({ ready, members }: VipStatus): Reason {
+function gateForwarding({ ready, readySinceMs, members }: VipStatus): Reason {
   const wanted = members.some(({ inPool }) => inPool);
   const text = ready
     ? 'the kernel forwards it'
@@ -137,6 +143,7 @@ function gateForwarding({ ready, members }: VipStatus): Reason {
     ready,
     text,
     '`bgp-lb-router fib` shows each next hop, and why it is not used',
+    readySinceMs,
   );
 }
 

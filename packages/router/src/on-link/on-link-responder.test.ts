@@ -61,6 +61,21 @@ describe('the responder when the VIPs change', () => {
     expect(changes.filter(({ address }) => address === first)).toEqual([]);
   });
 
+  it('knows since when each is as it is, also one that comes back', () => {
+    const since = (): number[] => responder.status().map((one) => clock.now() - responder.sinceOf(one));
+    const answering = since();
+    expect(answering[0]).toBeGreaterThan(5_000);
+    expect(answering[0]).toBeLessThan(10_000);
+    clock.advance(1_000);
+    responder.setAddresses([first, second]);
+    clock.advance(100);
+    expect(since()).toEqual([(answering[0] ?? 0) + 1_100, 100]);
+    responder.setAddresses([second]);
+    responder.setAddresses([first, second]);
+    clock.advance(50);
+    expect(since()).toEqual([50, 150]);
+  });
+
   it('is silent about one that goes, and closes its socket with the last', () => {
     responder.setAddresses([first, second]);
     responder.setAddresses([second]);

@@ -84,6 +84,8 @@ export class OnLinkResponder {
   readonly #options: OnLinkResponderOptions;
   readonly #serving = new Set<string>();
   readonly #places: readonly Place[];
+  /** Since when each VIP is in its phase on each link, by `placeKey`. */
+  readonly #since = new Map<string, number>();
   #isStarted = false;
   #isStopped = false;
 
@@ -95,6 +97,7 @@ export class OnLinkResponder {
         return { ...place, addresses: ofVersion(options.addresses, version), cancel: () => undefined };
       }),
     );
+    for (const { interface: name, addresses } of this.#places) this.#begin(name, addresses);
   }
 
   start(): void {
@@ -117,6 +120,13 @@ export class OnLinkResponder {
 
   #setAddresses(place: Place, addresses: readonly string[]): void {
     const hadNone = place.addresses.length === 0;
+    for (const address of place.addresses) {
+      if (!addresses.includes(address)) this.#since.delete(placeKey(place.interface, address));
+    }
+    this.#begin(
+      place.interface,
+      addresses.filter((address) => !place.addresses.includes(address)),
+    );
     place.addresses = addresses;
     const before = addresses.map((address) => statusOf(place, address));
     if (addresses.length === 0) {
@@ -147,6 +157,15 @@ export class OnLinkResponder {
 
   status(): OnLinkStatus[] {
     return this.#places.flatMap((place) => place.addresses.map((address) => statusOf(place, address)));
+  }
+
+  /** Since when a VIP of `status` is in its phase (monotonic ms). */
+  sinceOf({ interface: name, address }: Pick<OnLinkStatus, 'interface' | 'address'>): number {
+    return this.#since.get(placeKey(name, address)) ?? this.#options.clock.now();
+  }
+
+  #begin(name: string, addresses: readonly string[]): void {
+    for (const address of addresses) this.#since.set(placeKey(name, address), this.#options.clock.now());
   }
 
   stop(): void {
@@ -180,6 +199,7 @@ export class OnLinkResponder {
   #tell(place: Place, before: OnLinkStatus): void {
     const now = statusOf(place, before.address);
     if (now.phase === before.phase && now.owner === before.owner && now.problem === before.problem) return;
+    if (now.phase !== before.phase) this.#begin(place.interface, [now.address]);
     this.#options.changed({ ...now, from: before.phase });
   }
 
@@ -214,6 +234,10 @@ export class OnLinkResponder {
       },
     });
   }
+}
+
+function placeKey(name: string, address: string): string {
+  return `${name} ${address}`;
 }
 
 function ofVersion(addresses: readonly string[], version: 4 | 6): readonly string[] {

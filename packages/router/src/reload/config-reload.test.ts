@@ -29,6 +29,7 @@ describe('a reload', () => {
       rebalancer: { forget: none },
       dataPlane: { setVips: () => new Map() },
       onLink: { setAddresses: none },
+      forwardingTimes: { setVips: none },
       health: { restart: none },
       membership: { standing: () => [] },
       ca: { use: none },

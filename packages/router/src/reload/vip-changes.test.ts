@@ -49,6 +49,7 @@ describe('a reload of the VIPs', () => {
         },
       },
       onLink: { setAddresses: (addresses) => note('on link', addresses) },
+      forwardingTimes: { setVips: (vips) => note('times', vips) },
       health: { restart: (vip) => note('probe anew', vip) },
       membership: {
         standing: () => [{ type: 'session', nextHop: '10.0.0.11', name: 'm1', session: 'Established' }],
@@ -78,6 +79,7 @@ describe('a reload of the VIPs', () => {
       'pools ["10.100.0.1"]',
       'end 10.100.0.2/32',
       'no rebalance 10.100.0.2/32',
+      'times ["10.100.0.1/32"]',
       'kernel ["10.100.0.1:6443"]',
       'on link ["10.100.0.1"]',
       'import ["10.100.0.1"]',
@@ -88,6 +90,7 @@ describe('a reload of the VIPs', () => {
     setVips(config(one, two), plan([one], [one, two]), parts);
     expect(log).toEqual([
       'pools ["10.100.0.1","10.100.0.2"]',
+      'times ["10.100.0.1/32","10.100.0.2/32"]',
       'kernel ["10.100.0.1:6443","10.100.0.2:6443"]',
       'adopt 10.100.0.2/32 [{"nextHop":"10.0.0.11","weight":256}]',
       'begin 10.100.0.2/32 [{"type":"session","nextHop":"10.0.0.11","name":"m1","session":"Established"}]',

@@ -5,6 +5,7 @@ import type { RouterConfig } from '../config/router-config.ts';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { HealthChecker } from '../health/health-checker.ts';
 import type { BgpMembership } from '../membership/bgp-membership.ts';
+import type { ForwardingTimes } from '../observe/forwarding-times.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { PoolController } from '../pool/pool-controller.ts';
 import type { VipPools } from '../pool/vip-pools.ts';
@@ -26,6 +27,7 @@ export interface VipParts {
   readonly rebalancer: Pick<Rebalancer, 'forget'>;
   readonly dataPlane: Pick<DataPlane, 'setVips'>;
   readonly onLink: Pick<OnLinkResponder, 'setAddresses'>;
+  readonly forwardingTimes: Pick<ForwardingTimes, 'setVips'>;
   readonly health: Pick<HealthChecker, 'restart'>;
   readonly membership: Pick<BgpMembership, 'standing'>;
   readonly bgp: Pick<BgpNeighbors, 'setVips'>;
@@ -68,6 +70,7 @@ export function setVips(
     controller.end(vip);
     rebalancer.forget(vip);
   }
+  parts.forwardingTimes.setVips(addresses.map(hostPrefix));
   const adopted = dataPlane.setVips(config.vips);
   for (const vip of added.map(hostPrefix)) {
     controller.adopt(vip, adopted.get(vip) ?? []);

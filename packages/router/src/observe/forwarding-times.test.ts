@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { ForwardingTimes } from './forwarding-times.ts';
+
+const [first, second] = ['10.100.0.1/32', '10.100.0.2/32'];
+
+it('knows since when a VIP is forwarded to somebody or to nobody, whoever that is', () => {
+  let now = 100;
+  const times = new ForwardingTimes(() => now, [first]);
+  now = 200;
+  times.changed(first, []);
+  expect(times.sinceOf(first)).toBe(100);
+  times.changed(first, ['10.0.0.11']);
+  now = 300;
+  times.changed(first, ['10.0.0.11', '10.0.0.12']);
+  expect(times.sinceOf(first)).toBe(200);
+  times.changed(first, []);
+  expect(times.sinceOf(first)).toBe(300);
+  now = 400;
+  times.setVips([first, second]);
+  expect([times.sinceOf(first), times.sinceOf(second)]).toEqual([300, 400]);
+  times.setVips([second]);
+  now = 500;
+  // One that is gone is forwarded for a moment, which concerns nobody.
+  times.changed(first, []);
+  times.setVips([first, second]);
+  expect([times.sinceOf(first), times.sinceOf(second)]).toEqual([500, 400]);
+});

@@ -1,16 +1,9 @@
 /** What the Debian package `bgp-lb-speaker` is made of: the speaker's parts of a master's host. The daemon itself is a static pod. */
-import { drainUnit } from '@bgp-lb/speaker/drain-unit';
+import { DRAIN_UNIT, drainUnit } from '@bgp-lb/speaker/drain-unit';
 import { speakerSysctls } from '@bgp-lb/speaker/host-files';
 import { routesUnit } from '@bgp-lb/speaker/routes-unit';
+import { daemonPackage, text } from './daemon-package.ts';
 import type { DebianPackage } from './debian-package.ts';
-import {
-  commandScript,
-  commonDepends,
-  maintainerScripts,
-  programFiles,
-  routeProtocols,
-  text,
-} from './program-files.ts';
 
 const HOME = '/usr/lib/bgp-lb-speaker';
 
@@ -19,20 +12,15 @@ const program = [`${HOME}/node`, `${HOME}/bgp-lb-speaker.mjs`] as const;
 /** The defaults of the configuration; whoever has others writes a drop-in. */
 const configuration = { file: '/etc/bgp-lb/speaker.yaml', drainTimeout: 60_000 } as const;
 
-/**
- * The package. The program is the bundle with Node.js beside it, as the router's package has it, and no single file: nothing has
- * to be unpacked into the state folder.
- * @param root of the checkout, with `dist` made
- * @param version of the package
- */
+/** The package. @param root of the checkout, with `dist` made. @throws Error that says what makes a file that is missing */
 export function speakerPackage(root: string, version: string): DebianPackage {
-  const programs = ['bgp-lb-speaker-bfd.mjs', 'bgp-lb-speaker-kubernetes.mjs'];
-  return {
+  const unit = drainUnit({ program, socket: undefined, timeout: configuration.drainTimeout });
+  return daemonPackage({
     name: 'bgp-lb-speaker',
     version,
-    depends: commonDepends,
-    recommends: ['iproute2'],
-    section: 'net',
+    root,
+    home: HOME,
+    programs: ['bgp-lb-speaker-bfd.mjs', 'bgp-lb-speaker-kubernetes.mjs'],
     summary: 'BGP-based load balancer for the Kubernetes control plane: host parts',
     description: [
       "The commands of a master's host around kubeadm (prepare, wait, manifest,",
@@ -41,18 +29,11 @@ export function speakerPackage(root: string, version: string): DebianPackage {
       'itself runs as a static pod.',
     ],
     files: [
-      ...programFiles(root, 'bgp-lb-speaker', HOME, programs),
-      text('/usr/sbin/bgp-lb-speaker', commandScript(HOME, 'bgp-lb-speaker'), 0o755),
-      text(
-        '/usr/lib/systemd/system/bgp-lb-drain.service',
-        drainUnit({ program, socket: undefined, timeout: configuration.drainTimeout }),
-      ),
+      text(`/usr/lib/systemd/system/${DRAIN_UNIT}`, unit),
       text('/usr/lib/systemd/system/bgp-lb-vip-route.service', routesUnit(program, configuration.file)),
       text('/usr/lib/sysctl.d/90-bgp-lb-speaker.conf', speakerSysctls),
-      text('/etc/iproute2/rt_protos.d/bgp-lb-speaker.conf', routeProtocols),
     ],
-    folders: [{ path: '/etc/bgp-lb', mode: 0o750 }],
-    conffiles: ['/etc/iproute2/rt_protos.d/bgp-lb-speaker.conf'],
-    scripts: maintainerScripts(root, 'speaker'),
-  };
+    protocolsFile: 'bgp-lb-speaker.conf',
+    scriptFolder: 'speaker',
+  });
 }

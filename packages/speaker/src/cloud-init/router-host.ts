@@ -1,5 +1,6 @@
 /** What a load balancer's host has besides the program: units and settings. The Debian package and cloud-init put the same there. */
 import { sandbox } from '../host-units/sandbox.ts';
+import { shutdownUnit } from '../host-units/shutdown-unit.ts';
 
 /** How the router is started on a host. */
 export interface RouterProgram {
@@ -56,33 +57,16 @@ WantedBy=multi-user.target
 `;
 }
 
-/**
- * Drains the load balancer when the host shuts down, and then only: a restart of the router, as by an upgrade, does not stop this
- * unit. What is started later is stopped earlier (systemd.unit(5), `Before=`), so that router and network still work.
- */
+/** Drains the load balancer when the host shuts down, and then only: a restart of the router, as by an upgrade, does not stop this unit. */
 export function routerDrainUnit({ command, user }: RouterProgram): string {
-  return `[Unit]
-Description=Drain this load balancer before the host shuts down
-Wants=network-online.target
-After=network-online.target bgp-lb-router.service
-ConditionPathExists=${CONFIG}
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=/bin/true
-ExecStop=-${command} drain --wait ${DRAIN.wait}
-TimeoutStopSec=${DRAIN.limit}
-${user === undefined ? '' : `User=${user}\n`}CapabilityBoundingSet=
-RestrictAddressFamilies=AF_UNIX
-ProtectKernelTunables=yes
-RestrictRealtime=yes
-PrivateNetwork=yes
-${sandbox}
-
-[Install]
-WantedBy=multi-user.target
-`;
+  return shutdownUnit({
+    description: 'Drain this load balancer before the host shuts down',
+    unit: [`ConditionPathExists=${CONFIG}`],
+    after: ['bgp-lb-router.service'],
+    command: `${command} drain --wait ${DRAIN.wait}`,
+    limit: DRAIN.limit,
+    user,
+  });
 }
 
 /** The same as the router sets when it starts (`dataplane.manageSysctls`), from the boot on. */

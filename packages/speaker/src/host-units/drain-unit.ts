@@ -1,5 +1,5 @@
 import { commandLine } from './command-line.ts';
-import { sandbox } from './sandbox.ts';
+import { shutdownUnit } from './shutdown-unit.ts';
 
 /** What the unit that drains a master before it shuts down is made of. */
 export interface DrainUnitOptions {
@@ -11,38 +11,30 @@ export interface DrainUnitOptions {
   readonly timeout: number;
 }
 
+/** The name of the unit, of the Debian package and of cloud-init. */
+export const DRAIN_UNIT = 'bgp-lb-drain.service';
+
 /** Seconds beyond the drain timeout that systemd waits: routers move on, and what is left is reset. */
 const GRACE = 30;
 
+/** TimeoutStopSec of a unit whose drain may last so many milliseconds. */
+export function stopSeconds(drainTimeout: number): number {
+  return Math.ceil(drainTimeout / 1000) + GRACE;
+}
+
+/** What still runs while a master drains. */
+const after = ['containerd', 'crio', 'cri-o', 'docker', 'kubelet'].map((name) => `${name}.service`);
+
 /**
- * A systemd unit that does nothing but drain this master when the host shuts down. What is started later is stopped earlier
- * (systemd.unit(5), `Before=`): ordered after kubelet and container runtime, it is stopped before them, so that API server
+ * A systemd unit that drains this master when the host shuts down: before kubelet and container runtime are stopped, so that API server
  * and speaker still run. The order ends with this boot: the master is in service again after the next.
  */
 export function drainUnit({ program, socket, timeout }: DrainUnitOptions): string {
   const where = socket === undefined ? [] : ['--socket', socket];
-  const words = [...program, 'drain', '--force', '--until-reboot', ...where];
-  return `[Unit]
-Description=Drain the control plane VIP before this host shuts down
-Documentation=man:systemd.unit(5)
-After=network-online.target containerd.service crio.service cri-o.service docker.service kubelet.service
-Wants=network-online.target
-
-[Service]
-Type=oneshot
-RemainAfterExit=yes
-ExecStart=/bin/true
-ExecStop=-${commandLine(words)}
-TimeoutStopSec=${Math.ceil(timeout / 1000) + GRACE}
-# It asks the speaker by the control socket, and that is all.
-CapabilityBoundingSet=
-RestrictAddressFamilies=AF_UNIX
-ProtectKernelTunables=yes
-RestrictRealtime=yes
-PrivateNetwork=yes
-${sandbox}
-
-[Install]
-WantedBy=multi-user.target
-`;
+  return shutdownUnit({
+    description: 'Drain the control plane VIP before this host shuts down',
+    after,
+    command: commandLine([...program, 'drain', '--force', '--until-reboot', ...where]),
+    limit: stopSeconds(timeout),
+  });
 }

@@ -1,10 +1,10 @@
-/** The files of a package that a program of ours consists of: Node.js, the bundle, koffi with its native part, and their licences. */
+/** What the Debian packages of both daemons have in common: the program, its licences, its command, and how it is installed. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PackageFile } from './debian-package.ts';
+import type { DebianPackage, PackageFile } from './debian-package.ts';
 
 /** Debian's packages that Node.js is linked with, and those that both daemons need. */
-export const commonDepends = [
+const depends = [
   'libc6 (>= 2.28)',
   'libgcc-s1',
   'libstdc++6',
@@ -14,19 +14,65 @@ export const commonDepends = [
 ] as const;
 
 /** rt_protos.d/*.conf of iproute2: the number that our routes have. */
-export const routeProtocols = `# Routes, rules and next hops of bgp-lb, as ip(8) shows them.
+const routeProtocols = `# Routes, rules and next hops of bgp-lb, as ip(8) shows them.
 84	bgp-lb
 `;
 
+/** What is the package's own. */
+export interface DaemonPackageOptions {
+  readonly name: 'bgp-lb-router' | 'bgp-lb-speaker';
+  readonly version: string;
+  /** Of the checkout, with `dist` made. */
+  readonly root: string;
+  /** The folder of the program on the host. */
+  readonly home: string;
+  /** More files of dist that the bundle loads. */
+  readonly programs: readonly string[];
+  readonly summary: string;
+  readonly description: readonly string[];
+  readonly files: readonly PackageFile[];
+  /** In /etc/iproute2/rt_protos.d; a file of each package, since both may be installed. */
+  readonly protocolsFile: string;
+  /** Of the package's scripts below deploy/debian. */
+  readonly scriptFolder: string;
+}
+
 /**
- * The program below `home`, for `HOME/node HOME/NAME.mjs`, and its licences below /usr/share/doc.
- * @param root of the checkout, with `dist` made
- * @param programs more files of dist that the bundle loads
+ * A package. Node.js is in it: the one that npm brought, which the tests have run with. It is no single-file executable, as the
+ * speaker's is for hosts without a package: here koffi's native part lies beside the program, root's and read-only, and nothing has
+ * to be unpacked into a state folder.
  * @throws Error that says what makes a file that is missing
  */
-export function programFiles(
+export function daemonPackage(options: DaemonPackageOptions): DebianPackage {
+  const { name, version, root, home, programs, summary, description, files, scriptFolder } = options;
+  const protocols = `/etc/iproute2/rt_protos.d/${options.protocolsFile}`;
+  return {
+    name,
+    version,
+    depends,
+    recommends: ['iproute2'],
+    section: 'net',
+    summary,
+    description,
+    files: [
+      ...programFiles(root, name, home, programs),
+      text(`/usr/sbin/${name}`, commandScript(home, name), 0o755),
+      ...files,
+      text(protocols, routeProtocols),
+    ],
+    folders: [{ path: '/etc/bgp-lb', mode: 0o750 }],
+    conffiles: [protocols],
+    scripts: maintainerScripts(root, scriptFolder),
+  };
+}
+
+/**
+ * The program below `home`, for `HOME/node HOME/NAME.mjs`, and its licences below /usr/share/doc.
+ * @throws Error that says what makes a file that is missing
+ */
+function programFiles(
   root: string,
-  name: 'bgp-lb-router' | 'bgp-lb-speaker',
+  name: DaemonPackageOptions['name'],
   home: string,
   programs: readonly string[],
 ): readonly PackageFile[] {
@@ -60,14 +106,14 @@ function copy(path: string, from: string, mode = 0o644): PackageFile {
 }
 
 /** For people: the units start the program itself. */
-export function commandScript(home: string, name: string): string {
+function commandScript(home: string, name: string): string {
   return `#!/bin/sh
 exec ${home}/node ${home}/${name}.mjs "$@"
 `;
 }
 
 /** The scripts of a package, from its folder below deploy/debian. */
-export function maintainerScripts(root: string, folder: string): Readonly<Record<string, string>> {
+function maintainerScripts(root: string, folder: string): Readonly<Record<string, string>> {
   const names = ['postinst', 'prerm', 'postrm'] as const;
   return Object.fromEntries(
     names.map((name) => [name, readFileSync(join(root, 'deploy/debian', folder, name), 'utf8')]),

@@ -12,6 +12,7 @@ import {
 import { giveBackStartUpMemory } from '@bgp-lb/daemon/small-heap';
 import { annotationRbac } from './annotation/rbac.ts';
 import { cloudInitCommand } from './cloud-init/cloud-init-command.ts';
+import { DEFAULT_SOCKET } from './config/default-socket.ts';
 import { loadSpeakerConfig } from './config/load-speaker-config.ts';
 import type { SpeakerConfig } from './config/speaker-config.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
@@ -25,7 +26,6 @@ import { waitCommand } from './wait/wait-command.ts';
 
 const VERSION = '0.1.0';
 const CONFIG_FILE = '/etc/bgp-lb/speaker.yaml';
-const SOCKET = '/run/bgp-lb/speaker.sock';
 const IMAGE = `bgp-lb-speaker:${VERSION}`;
 
 /** Milliseconds beyond the drain timeout that a stop may take. */
@@ -194,7 +194,7 @@ export function speakerCommandLine(
       uninstallCommand,
     ],
     configFile: CONFIG_FILE,
-    socket: SOCKET,
+    socket: DEFAULT_SOCKET,
     ...(argv === undefined ? {} : { argv }),
     ...output,
   });

@@ -13,6 +13,7 @@ import {
 } from '@bgp-lb/daemon';
 import * as z from 'zod';
 import { crossFieldFaults } from './cross-field.ts';
+import { DEFAULT_SOCKET } from './default-socket.ts';
 import type { SpeakerConfig } from './speaker-config.ts';
 
 const SECOND = 1_000;
@@ -204,7 +205,7 @@ const drain = z.strictObject({
 });
 
 const api = z.strictObject({
-  socket: filePath().default('/run/bgp-lb/speaker.sock').describe('Unix socket of the HTTP API, for root.'),
+  socket: filePath().default(DEFAULT_SOCKET).describe('Unix socket of the HTTP API, for root.'),
   listen: hostPort()
     .default({ host: '127.0.0.1', port: 9475 })
     .describe('TCP address of the read-only HTTP API: health, metrics, status.'),

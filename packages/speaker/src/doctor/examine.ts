@@ -25,6 +25,7 @@ import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { hostFacts, sourceTowards } from '../host-facts.ts';
 import { lastError, type SpeakerStatus } from '../status.ts';
 import { checkApiServer, checkCa, checkShutdownDelay } from './check-api-server.ts';
+import { checkDrainUnit, showDrainUnit } from './check-drain-unit.ts';
 import { checkAddresses, checkArp, checkFirewall } from './check-host.ts';
 import { connectRouter, judgeRouter } from './check-router.ts';
 import { checkSpeaker } from './check-speaker.ts';
@@ -46,6 +47,7 @@ export async function examine(config: SpeakerConfig): Promise<readonly Finding[]
       ...checkKernel(config, routes),
       ...(await firewall(config)),
       checkClock(isClockSynchronized(), new Date()),
+      ...checkDrainUnit(config, await showDrainUnit()),
       ...(await apiServer(config, routes)),
       checkShutdownDelay(API_SERVER_MANIFEST, textOf(API_SERVER_MANIFEST), config.drain.timeout),
       ...(await routersOf(config, routes, status)),

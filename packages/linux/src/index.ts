@@ -77,3 +77,4 @@ export type {
   UdpSendOptions,
 } from './udp-socket.ts';
 export { linuxUdpSockets } from './udp-socket.ts';
+export { untilAnswered } from './until-answered.ts';

@@ -6,7 +6,7 @@ import {
   checkReload,
   type RunningDaemon,
 } from '@bgp-lb/daemon';
-import { RouteSocket, tcpMd5Counters } from '@bgp-lb/linux';
+import { RouteSocket, tcpMd5Counters, untilAnswered } from '@bgp-lb/linux';
 import type { AnnotationWatch } from './annotation/annotation-watch.ts';
 import { newAnnotationWatch } from './annotation/new-annotation-watch.ts';
 import type { RouterChanges } from './bgp/advertiser.ts';
@@ -14,6 +14,7 @@ import { type BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watc
 import { controlRoutes } from './control-routes.ts';
 import { hostFacts } from './host-facts.ts';
 import { Journal } from './journal.ts';
+import { VipAddresses } from './kernel/vip-addresses.ts';
 import { DrainOrderFile } from './lifecycle/drain-order.ts';
 import { DrainTriggers } from './lifecycle/drain-triggers.ts';
 import { type MasterKernel, masterKernel } from './master-kernel.ts';
@@ -35,6 +36,7 @@ export async function startSpeaker(options: SpeakerOptions): Promise<RunningDaem
       routes,
       passwords: readPasswords(config.routers),
       facts: await hostFacts(config, routes),
+      found: await untilAnswered(() => new VipAddresses(routes, config.vips).found()),
       releaseLock: lock.release,
     });
     await daemon.start();
@@ -69,8 +71,8 @@ class SpeakerDaemon implements RunningDaemon {
     this.#kernel = masterKernel(context, this.#journal, () =>
       this.#sessions.routers().map(({ address }) => address),
     );
-    const { host, keeper, clients, hold } = this.#kernel;
-    this.#adopted = new Set(mayKeep(observed) ? host.found().map(({ address }) => address) : []);
+    const { keeper, clients, hold } = this.#kernel;
+    this.#adopted = new Set(mayKeep(observed) ? context.found.map(({ address }) => address) : []);
     const isRestarting = this.#adopted.size > 0 && observed.proof === 'proven';
     this.#sessions = routerSessions(context, this.#journal, isRestarting);
     const { advertiser } = this.#sessions;
@@ -108,7 +110,7 @@ class SpeakerDaemon implements RunningDaemon {
     const { config, logger, facts } = this.#context;
     const { keeper } = this.#kernel;
     // First of all the guard, and nothing of an earlier life that is not ours to keep. Fails here when the kernel refuses.
-    await Promise.all([keeper.setBound(this.#adopted), this.#control.start()]);
+    await Promise.all([untilAnswered(() => keeper.setBound(this.#adopted)), this.#control.start()]);
     keeper.start();
     const { role, proof, detail } = this.#life.bootstrap;
     logger.info(

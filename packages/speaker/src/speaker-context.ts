@@ -1,7 +1,7 @@
 import type { Logger } from '@bgp-lb/daemon';
 import type { RouteSocket } from '@bgp-lb/linux';
 import type { RouterPasswords } from './bgp/advertiser.ts';
-import type { SpeakerConfig } from './config/speaker-config.ts';
+import type { SpeakerConfig, VipConfig } from './config/speaker-config.ts';
 import type { HostFacts } from './host-facts.ts';
 
 /** What the speaker is started with. */
@@ -23,5 +23,7 @@ export interface SpeakerContext extends SpeakerOptions {
   /** TCP-MD5 passwords by router address, as of the start. */
   readonly passwords: RouterPasswords;
   readonly facts: HostFacts;
+  /** VIPs that were on `lo` before this process. */
+  readonly found: readonly VipConfig[];
   readonly releaseLock: () => void;
 }

@@ -1,5 +1,5 @@
 /**
- * Program `control-plane.ts NAME`: the API server stand-in of a master of docker-compose.yml. As soon as it serves it
+ * Program `control-plane.ts NAME [PORT]`: the API server stand-in of a master of docker-compose.yml. As soon as it serves it
  * leaves the marker that `kubeadm init && touch MARKER` would leave, once in the master's life.
  */
 import { existsSync, writeFileSync } from 'node:fs';
@@ -9,11 +9,11 @@ import { apiServerPort, clusterFolder, masterFolder } from './places.ts';
 
 const speakerState = '/var/lib/bgp-lb';
 
-const [name] = process.argv.slice(2);
+const [name, port = String(apiServerPort)] = process.argv.slice(2);
 if (name === undefined) throw new RangeError('control-plane.ts needs the name of its master');
 const server = new ApiServer({
   nodeName: name,
-  port: apiServerPort,
+  port: Number(port),
   ca: readPem(clusterFolder, 'ca.crt'),
   certificate: readPem(masterFolder(name), 'apiserver.crt'),
   key: readPem(masterFolder(name), 'apiserver.key'),

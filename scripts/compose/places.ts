@@ -8,7 +8,8 @@ export const sharedFolder = '/shared';
 export const controlPlaneUser = 65534;
 
 export const vipAddress = '10.77.100.1';
-export const apiServerPort = 6443;
+/** Not that of the VIP: speakers map the one to the other. A master without a speaker is told the VIP's. */
+export const apiServerPort = 6444;
 
 /** The certificates of a master. */
 export function masterFolder(name: string): string {

@@ -8,6 +8,7 @@ const routers = ['router-1', 'router-2'] as const;
 const uplinks = ['10.77.1.10', '10.77.1.20'];
 const target = { host: vip, port: 6443, caFile: '/shared/ca.crt' };
 const connections = 60;
+const clientAddress = '10.77.2.2';
 
 describe('docker-compose.yml with FRR as upstream router and as a master', () => {
   let lab: ComposeLab;
@@ -89,9 +90,11 @@ describe('docker-compose.yml with FRR as upstream router and as a master', () =>
     // The profile lets it ask, and the capability that it has not is why it gets nothing.
     expect(status.bfd.scheduling).toMatch(/^ordinary\b.*EPERM/);
     expect(await lab.exec(speaker, ['ip', '-o', 'address', 'show', 'dev', 'lo'])).toContain(`${vip}/32`);
-    expect(await lab.exec(speaker, ['nft', 'list', 'table', 'inet', 'bgp_lb_speaker'])).toContain(
-      'reject with tcp reset',
-    );
+    const table = await lab.exec(speaker, ['nft', 'list', 'table', 'inet', 'bgp_lb_speaker']);
+    expect(table).toContain('reject with tcp reset');
+    // All that clients have of it goes through the mapping: its API server listens on no other port.
+    expect(table).toMatch(/tcp dport @mapped4 dnat (ip )?to :6444/);
+    expect(table).toMatch(new RegExp(`elements = \\{ ${vip.replaceAll('.', '\\.')} \\. 6443\\b`));
   });
 
   it('serves clients by every master, FRR’s too', async () => {
@@ -104,6 +107,29 @@ describe('docker-compose.yml with FRR as upstream router and as a master', () =>
       },
       { what: 'connections to every master', timeoutMs: 150_000, everyMs: 2_000 },
     );
+  });
+
+  it('resets what a drain leaves, and that alone, with these privileges too (SOCK_DESTROY)', async () => {
+    const { name, containers } = masters[0];
+    const [, speaker] = containers;
+    const { byMaster } = await open();
+    const own = byMaster[name] ?? 0;
+    expect(own).toBeGreaterThan(0);
+    const command = (...args: string[]): Promise<string> =>
+      lab.exec(speaker, ['node', '/opt/bgp-lb/bgp-lb-speaker.mjs', ...args]);
+    // Counted are those that the kernel has reset, not those that were there.
+    expect(JSON.parse(await command('drain', '--timeout', '1s', '-o', 'json'))).toMatchObject({
+      isDone: true,
+      connections: 0,
+      reset: [{ count: own, clients: [clientAddress] }],
+    });
+    expect(await check()).toMatchObject({
+      alive: connections - own,
+      brokenByMaster: { [name]: own },
+      reasons: { ECONNRESET: own },
+    });
+    await command('undrain');
+    for (const router of routers) await lab.waitForPool(router, everyMaster);
   });
 
   it('signs its sessions with FRR by TCP-MD5: with another password there is none', async () => {

@@ -3,12 +3,18 @@ import type { PathAttributes } from '@bgp-lb/protocol';
 import { AttributeTable, ipv4Unicast } from '@bgp-lb/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { presentOf } from '../kit/arbitraries.ts';
 import { attributesOf } from './rib-arbitraries.ts';
 
-/** What two sets are compared by: communities of all kinds are sets, everything else counts as it stands. */
-function meaning({ communities, largeCommunities, extendedCommunities, ...others }: PathAttributes): object {
+/**
+ * What two sets are compared by: communities of all kinds are sets, the Partial bit is one of attributes that are there, everything
+ * else counts as it stands.
+ */
+function meaning(all: PathAttributes): object {
+  const { communities, largeCommunities, extendedCommunities, partial, ...others } = all;
   return {
     ...others,
+    partial: new Set(presentOf(partial ?? [], all)),
     communities: new Set(communities),
     large: new Set(largeCommunities?.map((c) => `${c.globalAdministrator}:${c.localData1}:${c.localData2}`)),
     extended: new Set(extendedCommunities?.map(({ bytes }) => bytes.join())),

@@ -60,7 +60,6 @@ describe('AttributeTable', () => {
     ['CLUSTER_LIST', { clusterList: [routerId(1)] }],
     ['an extended community', { extendedCommunities: [{ bytes: Uint8Array.of(0, 2, 0, 0, 0, 0, 0, 1) }] }],
     ['a large community', { largeCommunities: [large(1)] }],
-    ['the Partial bit', { partial: [8] }],
     ['an unknown attribute', { unknown: [{ code: 99, flags: 0xc0, value: Uint8Array.of(1) }] }],
   ])('keeps sets apart that differ in %s', (_, difference) => {
     const table = new AttributeTable();
@@ -118,6 +117,17 @@ describe('AttributeTable', () => {
     const table = new AttributeTable();
     const empty = { communities: [], largeCommunities: [], extendedCommunities: [], clusterList: [] };
     expect(table.intern(pathAttributes(empty))).toBe(table.intern(pathAttributes({})));
+  });
+
+  it('takes the Partial bit of what is not there as nothing (RFC 4271 section 5)', () => {
+    const table = new AttributeTable();
+    const fields = { origin: Origin.Igp, communities: [1], extendedCommunities: [] };
+    const known = table.intern(pathAttributes({ ...fields, partial: [8] }));
+    expect(known.partial).toEqual([8]);
+    expect(table.intern(pathAttributes(fields))).not.toBe(known);
+    // 16: all extended communities may have stayed behind; 17: an AS4_PATH is part of the AS_PATH by now.
+    expect(table.intern(pathAttributes({ ...fields, partial: [7, 8, 16, 17, 32] }))).toBe(known);
+    expect(table.intern(pathAttributes({ origin: Origin.Igp, partial: [8] })).partial).toBeUndefined();
   });
 
   it('forgets a set with its last reference and not before', () => {

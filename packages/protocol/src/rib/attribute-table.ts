@@ -188,9 +188,29 @@ function normalise(a: PathAttributes): PathAttributes {
     extendedCommunities: sortedSet(a.extendedCommunities, compareExtended),
     largeCommunities: sortedSet(a.largeCommunities, compareLarge),
     unknown: a.unknown.length < 2 ? a.unknown : a.unknown.toSorted((x, y) => x.code - y.code),
-    partial: sortedSet(a.partial, (x, y) => x - y),
+    partial: sortedSet(
+      a.partial?.filter((code) => isThere(a, code)),
+      (x, y) => x - y,
+    ),
   };
 }
+
+/** Whether the set has what the Partial bit is said of: some of it may have stayed behind at the border of an AS (RFC 4360 section 6). */
+function isThere(a: PathAttributes, code: number): boolean {
+  const field = fields[code];
+  const value = field && a[field];
+  return Array.isArray(value) ? value.length > 0 : value !== undefined;
+}
+
+/** The optional transitive attributes that have a field, by their codes. */
+const fields: Readonly<
+  Record<number, 'aggregator' | 'communities' | 'extendedCommunities' | 'largeCommunities'>
+> = {
+  7: 'aggregator',
+  8: 'communities',
+  16: 'extendedCommunities',
+  32: 'largeCommunities',
+};
 
 /** The values in order and each once; `undefined` for none, since an empty communities attribute is malformed (RFC 7606 section 7.8). */
 function sortedSet<T>(

@@ -33,7 +33,7 @@ fetch() {
   mkdir -p "$folder/apt/lists/partial" "$folder/apt/archives/partial" "$folder/apt/etc/preferences.d"
   : >"$folder/apt/status"
   printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
-    "${MIRROR:-http://deb.debian.org/debian}" "$suite" >"$folder/apt/etc/sources.list"
+    "${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}" "$suite" >"$folder/apt/etc/sources.list"
   apt update
   # With all that they need, the C library included.
   apt install --download-only frr bird2 gobgpd openbgpd

@@ -11,8 +11,13 @@ const asTrans = 23_456;
 const ours = '10.202.0.1/32';
 const eventually = { timeout: 15_000, interval: 50 };
 
+/** A route as FRR's `show bgp ipv4 unicast PREFIX json` has it. */
+interface FrrRoute {
+  readonly paths?: readonly { readonly aspath: { readonly string: string } }[];
+}
+
 /** FRR without any capability is a speaker of two octets for an AS number (RFC 6793 section 4.2), and of IPv4 alone. */
-describe.skipIf(!hasFrr())('FRR 8.4 without capabilities, and our four-octet AS number', () => {
+describe.skipIf(!hasFrr())('FRR without capabilities, and our four-octet AS number', () => {
   let lab: Lab;
   let frr: Frr;
   let end: NamespaceProcess<MatrixEnd> | undefined;
@@ -29,6 +34,7 @@ describe.skipIf(!hasFrr())('FRR 8.4 without capabilities, and our four-octet AS 
       ` neighbor ${master.address} remote-as ${fourOctetAsn}`,
       ` neighbor ${master.address} passive`,
       ` neighbor ${master.address} dont-capability-negotiate`,
+      ` no neighbor ${master.address} enforce-first-as`,
       ' address-family ipv4 unicast',
       '  network 10.201.0.0/24',
     ]);
@@ -59,14 +65,27 @@ describe.skipIf(!hasFrr())('FRR 8.4 without capabilities, and our four-octet AS 
     });
   });
 
+  const asPaths = async (): Promise<string[]> =>
+    ((await frr.show<FrrRoute>(`show bgp ipv4 unicast ${ours} json`)).paths ?? []).map(
+      ({ aspath }) => aspath.string,
+    );
+
   it('has our path by AS_TRANS: it reads AS4_PATH of nobody who could have spoken four octets', async () => {
-    interface Heard {
-      readonly paths?: readonly { readonly aspath: { readonly string: string } }[];
-    }
-    const asPaths = async (): Promise<string[]> =>
-      ((await frr.show<Heard>(`show bgp ipv4 unicast ${ours} json`)).paths ?? []).map(
-        ({ aspath }) => aspath.string,
-      );
     await expect.poll(asPaths, eventually).toEqual([String(asTrans)]);
+  });
+
+  // RFC 6793 section 4.2.2 has AS_TRANS in AS_PATH here. The check is off in FRR 8.4 and on in FRR 10.3 by default.
+  it('has none where it wants to see the AS number of the neighbour first, for it compares that with AS_TRANS', async () => {
+    const { address } = lab.master(1);
+    await frr.configure(
+      `router bgp ${localAsn}`,
+      `neighbor ${address} enforce-first-as`,
+      `do clear bgp ${address}`,
+    );
+    await expect.poll(() => frr.tail(), eventually).toContain(`incorrect first AS (must be ${fourOctetAsn})`);
+    expect(frr.tail()).toContain('Withdrawing route');
+    expect(await asPaths()).toEqual([]);
+    // The first one, and that after `clear`: RFC 7606 section 7.2 softens the fault, and the session goes on.
+    expect(await frr.neighbor(address)).toMatchObject({ bgpState: 'Established', connectionsEstablished: 2 });
   });
 });

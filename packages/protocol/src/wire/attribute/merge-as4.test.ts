@@ -14,7 +14,7 @@ const old: CodecContext = { ...openContext(asn(65000)), peerAsn: asn(100), enfor
 
 const octets = (hex: string): Uint8Array => Uint8Array.from(Buffer.from(hex.replaceAll(' ', ''), 'hex'));
 
-function decode(attributes: string): DecodedUpdate {
+function decode(attributes: string, context: CodecContext = old): DecodedUpdate {
   const list = octets(`40010100 4003040a000001 ${attributes}`);
   const bytes = Uint8Array.from([
     ...new Uint8Array(16).fill(0xff),
@@ -28,7 +28,7 @@ function decode(attributes: string): DecodedUpdate {
     ...list,
     0,
   ]);
-  const message = decodeMessage({ type: 2, bytes }, old);
+  const message = decodeMessage({ type: 2, bytes }, context);
   if (message.type !== 'UPDATE') throw new Error(`${message.type} came out`);
   return message;
 }
@@ -101,6 +101,39 @@ describe('AS4_PATH (RFC 6793 section 4.2.3)', () => {
       treatAsWithdraw: false,
       faults: [{ code: 17, action: 'attribute-discard', subcode: 9 }],
     });
+  });
+});
+
+describe('the first AS of a path whose peer has an AS of four octets, and speaks two to us', () => {
+  const context: CodecContext = { ...old, peerAsn: asn(70_000), enforceFirstAs: true };
+
+  it.each([
+    ['AS4_PATH names it', '400206 0202 5ba0 0064 c0110a 0202 00011170 00000064', [sequence(70_000, 100)], []],
+    ['there is no AS4_PATH', '400206 0202 5ba0 0064', [sequence(23_456, 100)], []],
+    [
+      'AS4_PATH is malformed (RFC 6793 section 6)',
+      '400206 0202 5ba0 0064 c01102 0201',
+      [sequence(23_456, 100)],
+      [17],
+    ],
+    [
+      'AS4_PATH is out of date (RFC 6793 section 4.2.3)',
+      '400206 0202 5ba0 0064 c0110a 0202 00011170 00000064 c00706 0064 c0000201 c01208 00011170 c0000202',
+      [sequence(23_456, 100)],
+      [18, 17],
+    ],
+  ])('is right where %s', (_, attributes, asPath, codes) => {
+    const { attributes: read, faults, treatAsWithdraw } = decode(attributes, context);
+    expect(read?.asPath).toEqual(asPath);
+    expect(faults.map(({ code }) => code)).toEqual(codes);
+    expect(treatAsWithdraw).toBe(false);
+  });
+
+  it.each([
+    ['another AS of four octets', '400206 0202 5ba0 0064 c0110a 0202 00011171 00000064', context],
+    ['AS_TRANS from a peer with an AS of two', '400206 0202 5ba0 0064', { ...context, peerAsn: asn(101) }],
+  ])('is wrong where it is %s', (_, attributes, wrong) => {
+    expect(decode(attributes, wrong).treatAsWithdraw).toBe(true);
   });
 });
 

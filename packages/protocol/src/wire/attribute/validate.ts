@@ -71,6 +71,8 @@ function checkFirstAs({ values }: DecodedAttributes, context: CodecContext, faul
   if (first === context.peerAsn) return;
   // A peer that says no more than AS_TRANS has an AS of four octets, which AS4_PATH shows (RFC 6793 section 4.2.2).
   if (context.peerAsn === AS_TRANS && first !== undefined && !isTwoOctetAsn(first)) return;
+  // In two octets AS_TRANS is the peer's AS of four, and AS4_PATH may be missing or ignored (RFC 6793 sections 4.2.3 and 6).
+  if (!context.asn4 && first === AS_TRANS && !isTwoOctetAsn(context.peerAsn)) return;
   const reason = `AS_PATH begins with ${first ?? 'nothing'}: expected the peer's AS ${context.peerAsn}`;
   faults.report(
     asPath.code,

@@ -11,6 +11,8 @@ export default defineConfig({
           name: 'unit',
           include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
           globalSetup: ['./test/kit/bundle-daemons.ts'],
+          // Vitest would leave one processor to itself: on two cores all files would run one after another, and many of them wait.
+          maxWorkers: '100%',
           testTimeout: 60_000,
           // Hooks make namespaces and start daemons here too.
           hookTimeout: 60_000,

@@ -9,7 +9,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
-          include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts'],
+          include: ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
           globalSetup: ['./test/kit/bundle-daemons.ts'],
           // Vitest would leave one processor to itself: on two cores all files would run one after another, and many of them wait.
           maxWorkers: '100%',

@@ -15,21 +15,42 @@ export interface Machine {
   readonly commit: string;
   readonly frr: string | null;
   readonly bird: string | null;
+  readonly gobgp: string | null;
+  readonly openbgpd: string | null;
+  /** Of the beginning of the run, ISO 8601 in UTC, to the second. */
+  readonly date: string;
   /** Load averages of 1, 5 and 15 minutes before the run. */
   readonly loadBefore: readonly number[];
   /** Niceness of the harness and all that it starts. */
   readonly niceness: number;
 }
 
-/** What a report ran on and how often, in one line. */
-export function machineLine(report: {
+/** The machine in one line. */
+export function hardwareLine({ kernel, cpu, cores, memoryGiB }: Machine): string {
+  return `${cores} x ${cpu}, ${memoryGiB} GiB, Linux ${kernel}`;
+}
+
+/** The programs that were measured, in one line. */
+export function versionsLine({ node, frr, bird, gobgp, openbgpd }: Machine): string {
+  const others = Object.entries({ FRR: frr, BIRD: bird, GoBGP: gobgp, OpenBGPD: openbgpd });
+  return [
+    `Node.js ${node}`,
+    ...others.map(([name, version]) => `${name} ${version ?? 'not installed'}`),
+  ].join(', ');
+}
+
+/** What a report ran on and how often, in two lines. */
+export function machineText(report: {
   readonly machine: Machine;
   readonly rounds: number;
   readonly tookMs: number;
 }): string {
   const { machine, rounds, tookMs } = report;
-  const { kernel, cpu, cores, memoryGiB, node, commit: measured, frr, bird, loadBefore, niceness } = machine;
-  return `Kernel ${kernel}, ${cores} cores (${cpu}), ${memoryGiB} GiB, Node.js ${node}, FRR ${frr}, BIRD ${bird}, commit ${measured}, load ${loadBefore.join(' ')} before, nice ${niceness}, ${rounds} rounds, ${Math.round(tookMs / 1000)} s`;
+  const { commit: measured, date, loadBefore, niceness } = machine;
+  return (
+    `bgp-lb at commit ${measured}, ${date}; ${hardwareLine(machine)}; load ${loadBefore.join(' ')} before, niceness ${niceness}.\n` +
+    `${versionsLine(machine)}; ${rounds} rounds in ${Math.round(tookMs / 1000)} s.`
+  );
 }
 
 /** Looks at this machine. Call it before the run. */
@@ -44,6 +65,9 @@ export async function describeMachine(niceness: number): Promise<Machine> {
     commit: await commit(),
     frr: await versionOf(['/usr/lib/frr/zebra', '--version'], /version (\S+)/),
     bird: await versionOf(['bird', '--version'], /version (\S+)/),
+    gobgp: await versionOf(['gobgpd', '--version'], /version (\S+)/),
+    openbgpd: await versionOf(['/usr/sbin/bgpd', '-V'], /OpenBGPD (\S+)/),
+    date: `${new Date().toISOString().slice(0, 19)}Z`,
     loadBefore: loadavg().map((load) => round(load, 2)),
     niceness,
   };

@@ -27,3 +27,21 @@ export function summarize(samples: readonly number[], places = 3): Summary | und
   const at = (share: number): number => round(percentile(sorted, share), places);
   return { n: sorted.length, min: at(0), p50: at(0.5), p99: at(0.99), max: at(1) };
 }
+
+/** A summary with all that it summarizes. */
+export interface Sampled extends Summary {
+  readonly samples: readonly number[];
+}
+
+/** Summarizes all samples and keeps them, rounded likewise; undefined when there are none. */
+export function sampled(samples: readonly number[], places = 3): Sampled | undefined {
+  const summary = summarize(samples, places);
+  return summary && { ...summary, samples: samples.map((sample) => round(sample, places)) };
+}
+
+/** What a figure is of FRR's, for people; empty when one of them is missing. */
+export function ofFrr(figure: number | undefined, frr: number | undefined): string {
+  const ratio = (figure ?? Number.NaN) / (frr ?? Number.NaN);
+  if (!Number.isFinite(ratio)) return '';
+  return ratio < 0.1 ? ratio.toPrecision(1) : ratio.toFixed(2);
+}

@@ -23,6 +23,7 @@ const checks: readonly (readonly [name: string, ...command: string[]])[] = [
   ['types', 'tsc', '-b'],
   ['dead code', 'knip', '--no-progress'],
   ['configuration docs are current', 'node', 'scripts/gen-config-docs.ts', '--check'],
+  ['benchmark docs are current', 'node', 'bench/docs/main.ts', '--check'],
   ['FSM table is current', 'node', 'scripts/fsm-table.ts', '--check'],
   ['fuzz, one minute', 'node', 'test/fuzz/main.ts', '--minutes', '1'],
   ['cited RFC sections are in docs/rfc-compliance.md', 'node', 'scripts/check-rfc-citations.ts'],

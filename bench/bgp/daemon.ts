@@ -77,9 +77,9 @@ const programs: Readonly<Record<OtherName, Program>> = {
   },
 };
 
-/** True when the daemon is installed. */
-export function hasDaemon(name: OtherName): boolean {
-  return existsSync(programs[name].program);
+/** Those of the daemons that are installed; ours always is. */
+export function installedOf<Name extends DaemonName>(names: readonly Name[]): Name[] {
+  return names.filter((name) => name === 'bgp-lb' || existsSync(programs[name as OtherName].program));
 }
 
 /** Folders of daemons that run. */

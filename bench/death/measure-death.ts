@@ -1,13 +1,13 @@
 /** How long a dead master stays in the kernel's route to the VIP, by the ways in which a load balancer can notice. */
-import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { vipAddress } from '../../scripts/lab/addresses.ts';
 import { NamespaceProcess } from '../../test/kit/namespace-process.ts';
+import { Attempts, type Failure } from '../attempts.ts';
+import { installedOf } from '../bgp/daemon.ts';
 import { BenchLab, type BenchMaster, type Running, vipPort } from '../lb/bench-lab.ts';
-import { hasFrr } from '../lb/daemons/frr.ts';
 import { type DaemonName, type Detection, daemonNames } from '../lb/daemons/load-balancer.ts';
 import { describeMachine, type Machine } from '../machine.ts';
-import { type Summary, summarize } from '../statistics.ts';
+import { type Sampled, sampled } from '../statistics.ts';
 import { type KilledSpeakers, measureKilledSpeakers } from './killed-speakers.ts';
 import { MasterBfd } from './master-bfd.ts';
 
@@ -25,16 +25,16 @@ const detections: Readonly<Record<SilentKind, Detection>> = {
 };
 
 /** The name of a way to notice; `link down` is the load balancer's own interface without carrier. */
-type DeathKind = SilentKind | 'link down';
+export type DeathKind = SilentKind | 'link down';
 
 /** Deaths of one kind seen by one daemon, in ms from the cut. */
 interface DeathResult {
   readonly kind: DeathKind;
   readonly daemon: DaemonName;
   /** Until the next hop is gone from the kernel. */
-  readonly gone: Summary | undefined;
+  readonly gone: Sampled | undefined;
   /** Until every new client is served, among whom those are that meet the dead master. */
-  readonly served: Summary | undefined;
+  readonly served: Sampled | undefined;
   /** Deaths that were not noticed within the patience; they are in no summary. */
   readonly missed: number;
 }
@@ -43,9 +43,12 @@ interface DeathResult {
 export interface DeathReport {
   readonly bench: 'death';
   readonly machine: Machine;
-  readonly deaths: number;
+  /** Deaths of each kind. */
+  readonly rounds: number;
   readonly results: readonly DeathResult[];
-  readonly killedSpeakers: KilledSpeakers;
+  /** Undefined when that failed. */
+  readonly killedSpeakers: KilledSpeakers | undefined;
+  readonly failures: readonly Failure[];
   readonly tookMs: number;
 }
 
@@ -77,17 +80,20 @@ interface Bench {
 export async function measureDeath(options: DeathOptions): Promise<DeathReport> {
   const since = performance.now();
   const machine = await describeMachine(options.niceness);
-  const results = await measureCuts(options);
+  const attempts = new Attempts(options.progress);
+  const results = await measureCuts(options, attempts);
   options.progress('speakers killed: bgp-lb');
-  const killedSpeakers = await measureKilledSpeakers();
+  const killedSpeakers = await attempts.attempt('bgp-lb', 'speakers killed', measureKilledSpeakers);
+  const { failures } = attempts;
   const tookMs = Math.round(performance.now() - since);
-  return { bench: 'death', machine, deaths: options.deaths, results, killedSpeakers, tookMs };
+  return { bench: 'death', machine, rounds: options.deaths, results, killedSpeakers, failures, tookMs };
 }
 
-async function measureCuts({ deaths, bfd: interval, progress }: DeathOptions): Promise<DeathResult[]> {
-  const daemons = daemonNames.filter(
-    (name) => name === 'bgp-lb' || (name === 'FRR' ? hasFrr() : existsSync('/usr/sbin/bird')),
-  );
+async function measureCuts(
+  { deaths, bfd: interval, progress }: DeathOptions,
+  attempts: Attempts,
+): Promise<DeathResult[]> {
+  const daemons = installedOf(daemonNames);
   const lab = await BenchLab.create(poolSize, 'death');
   const running: { stop(): Promise<void> }[] = [];
   try {
@@ -110,7 +116,8 @@ async function measureCuts({ deaths, bfd: interval, progress }: DeathOptions): P
     for (const kind of kinds) {
       for (const daemon of daemons) {
         progress(`${kind}: ${daemon}`);
-        results.push(...(await measureDaemon(bench, daemon, kind, deaths)));
+        const measure = (): Promise<DeathResult[]> => measureDaemon(bench, daemon, kind, deaths);
+        results.push(...((await attempts.attempt(daemon, kind, measure)) ?? []));
       }
     }
     return results;
@@ -159,7 +166,7 @@ interface Times {
 }
 
 function resultOf(kind: DeathKind, daemon: DaemonName, { gone, served, missed }: Times): DeathResult {
-  return { kind, daemon, gone: summarize(gone, 1), served: summarize(served, 1), missed };
+  return { kind, daemon, gone: sampled(gone, 1), served: sampled(served, 1), missed };
 }
 
 const milliseconds = (from: bigint, to: bigint): number => Number(to - from) / 1e6;

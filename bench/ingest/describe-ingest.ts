@@ -1,32 +1,37 @@
-import { compareDaemons } from '../bgp/compare-daemons.ts';
-import { machineLine } from '../machine.ts';
-import type { IngestReport } from './measure-ingest.ts';
+import { type Column, compareDaemons, type Task } from '../bgp/compare-daemons.ts';
+import { machineText } from '../machine.ts';
+import { type IngestReport, type IngestRun, ingestTask } from './measure-ingest.ts';
 
 /** The report as Markdown. */
 export function describeIngest(report: IngestReport): string {
-  const sizes = [...new Set(report.runs.map(({ prefixes }) => prefixes))];
-  return [
-    machineLine(report),
-    ...sizes.map((prefixes) => describeSize(report, prefixes)),
-    ...report.failures.map(({ daemon, what, reason }) => `${daemon}, ${what}: ${reason}`),
-  ].join('\n\n');
+  return [machineText(report), ingestTable(report)].join('\n\n');
 }
 
-function describeSize({ runs, keepaliveInterval }: IngestReport, prefixes: number): string {
-  const own = runs.filter((run) => run.prefixes === prefixes);
-  const feed = own[0]?.feed;
-  return [
-    `${prefixes} prefixes in ${feed?.updates} UPDATEs with ${feed?.attributeSets} sets of attributes, ${feed?.bytes} octets:`,
-    compareDaemons(own, [
-      { title: 'wall s', of: ({ wall }) => wall, places: 1, hasRange: true, hasRatio: true },
-      { title: 'CPU s', of: ({ cpu }) => cpu, places: 1, hasRatio: true },
-      { title: 'peak MiB', of: (run) => run.peakMiB, places: 0, hasRatio: true },
-      {
-        title: 'KEEPALIVE late, ms',
-        of: ({ longestGap }) => Math.max(0, longestGap - keepaliveInterval),
-        places: 0,
-        by: 'max',
-      },
-    ]),
-  ].join('\n\n');
+/** The longest wait for a KEEPALIVE in a run beyond the time that is due, in ms. */
+export function keepaliveLateness({ longestGap }: IngestRun, { keepaliveInterval }: IngestReport): number {
+  return Math.max(0, longestGap - keepaliveInterval);
+}
+
+/** All daemons, both sizes. */
+export function ingestTable(report: IngestReport): string {
+  const { runs, failures } = report;
+  const sizes = [...new Set(runs.map(({ prefixes }) => prefixes))];
+  const tasks = sizes.map(
+    (prefixes): Task<IngestRun> => ({
+      what: ingestTask(prefixes),
+      runs: runs.filter((run) => run.prefixes === prefixes),
+    }),
+  );
+  const columns: readonly Column<IngestRun>[] = [
+    { title: 'wall s', of: ({ wall }) => wall, places: 2, hasRange: true, hasRatio: true },
+    { title: 'CPU s', of: ({ cpu }) => cpu, places: 2, hasRange: true, hasRatio: true },
+    { title: 'peak MiB', of: (run) => run.peakMiB, places: 0, hasRange: true, hasRatio: true },
+    {
+      title: 'latest KEEPALIVE, ms',
+      of: (run) => keepaliveLateness(run, report),
+      places: 0,
+      by: 'max',
+    },
+  ];
+  return compareDaemons(tasks, failures, columns);
 }

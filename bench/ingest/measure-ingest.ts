@@ -1,9 +1,10 @@
 /** Ingest of a table by one peer: each daemon in turn, again and again, with the same octets. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NamespaceProcess } from '../../test/kit/namespace-process.ts';
-import type { DaemonName } from '../bgp/daemon.ts';
+import { type Failure, TooSlow } from '../attempts.ts';
+import { type DaemonName, installedOf } from '../bgp/daemon.ts';
 import { peakMiB, processorTime } from '../bgp/process-family.ts';
-import { type Failure, type Turns, takeTurns } from '../bgp/take-turns.ts';
+import { type Turns, takeTurns } from '../bgp/take-turns.ts';
 import { describeMachine, type Machine } from '../machine.ts';
 import { makeLink } from '../soak/link.ts';
 import { round } from '../statistics.ts';
@@ -12,7 +13,7 @@ import type { Feeder, FeedFigures } from './programs/feeder.ts';
 import type { OurSpeaker } from './programs/our-speaker.ts';
 
 /** One table taken in by one daemon. */
-interface IngestRun {
+export interface IngestRun {
   readonly daemon: DaemonName;
   readonly prefixes: number;
   /** Seconds from the first octet to all prefixes in the table. */
@@ -51,15 +52,21 @@ const remoteAsn = 65001;
 /** Nobody is waited for longer, in ms. */
 const patience = 180_000;
 
+/** What a table of this size is called in failures and tables. */
+export function ingestTask(prefixes: number): string {
+  return `${prefixes.toLocaleString('en')} prefixes`;
+}
+
 /** Runs everything. */
 export async function measureIngest(options: IngestOptions): Promise<IngestReport> {
-  const { rounds, sizes, daemons, niceness, progress } = options;
+  const { rounds, sizes, niceness, progress } = options;
+  const daemons = installedOf(options.daemons);
   const since = performance.now();
   const machine = await describeMachine(niceness);
   const turns: Turns<IngestRun>[] = [];
   for (const prefixes of sizes) {
     const measure = (daemon: DaemonName): Promise<IngestRun> => measureOne(daemon, prefixes);
-    turns.push(await takeTurns({ rounds, daemons, what: `${prefixes} prefixes`, progress, measure }));
+    turns.push(await takeTurns({ rounds, daemons, what: ingestTask(prefixes), progress, measure }));
   }
   const runs = turns.flatMap((turn) => turn.runs);
   const failures = turns.flatMap((turn) => turn.failures);
@@ -117,7 +124,7 @@ async function measureFeed(
   // A daemon that is asked often has less time for the table.
   const pause = prefixes > 200_000 ? 400 : 100;
   while ((await daemon.count()) < prefixes) {
-    if (performance.now() - since > patience) throw new Error(`not all prefixes within ${patience / 1000} s`);
+    if (performance.now() - since > patience) throw new TooSlow(patience / 1000);
     await Promise.race([feed.then(() => sleep(pause)), sleep(pause)]);
   }
   const wall = (performance.now() - since) / 1000;

@@ -1,9 +1,9 @@
 /** The whole benchmark of the load balancer's job: each daemon in turn, again and again, on the same machines. */
-import { existsSync } from 'node:fs';
+import { Attempts, type Failure } from '../attempts.ts';
+import { installedOf } from '../bgp/daemon.ts';
 import { describeMachine, type Machine } from '../machine.ts';
-import { round, type Summary, summarize } from '../statistics.ts';
+import { type Sampled, sampled } from '../statistics.ts';
 import { BenchLab } from './bench-lab.ts';
-import { hasFrr } from './daemons/frr.ts';
 import { type DaemonName, daemonNames } from './daemons/load-balancer.ts';
 import {
   type LatencyKind,
@@ -19,27 +19,27 @@ import { echoSources, measureRestarts, type RestartRun } from './restarts.ts';
 import { measureSurvivors, type SurvivorRun } from './survivors.ts';
 
 /** Times in milliseconds. */
-interface LatencyResult extends Summary {
+interface LatencyResult extends Sampled {
   readonly kind: LatencyKind;
   readonly daemon: DaemonName;
 }
 
 /** From a change of sixteen VIPs with sixteen members each to the last object, in milliseconds. */
-interface ManyResult extends Summary {
+interface ManyResult extends Sampled {
   readonly kind: ManyKind;
 }
 
-interface KernelResult extends Summary {
+interface KernelResult extends Sampled {
   readonly buckets: number;
 }
 
 /** Milliseconds from the start of a process to its control socket. */
-interface StartResult extends Summary {
+interface StartResult extends Sampled {
   readonly daemon: AtRest['daemon'];
 }
 
 /** What one run found. */
-export interface LbResults {
+interface LbResults {
   readonly latency: readonly LatencyResult[];
   /** One replacement of a resilient group by a bare request, in milliseconds. */
   readonly kernelAlone: readonly KernelResult[];
@@ -50,6 +50,7 @@ export interface LbResults {
   readonly restarts: readonly RestartRun[];
   readonly atRest: readonly AtRest[];
   readonly starts: readonly StartResult[];
+  readonly failures: readonly Failure[];
 }
 
 /** The report: the results, on what, and how much of it. */
@@ -79,9 +80,7 @@ const startsPerRound = 3;
 export async function measureLb({ rounds, niceness, progress }: LbOptions): Promise<LbReport> {
   const since = performance.now();
   const machine = await describeMachine(niceness);
-  const daemons = daemonNames.filter(
-    (name) => name === 'bgp-lb' || (name === 'FRR' ? hasFrr() : existsSync('/usr/sbin/bird')),
-  );
+  const daemons = installedOf(daemonNames);
   const bench = await BenchLab.create(mostMasters);
   try {
     const results = await new Measurement(bench, daemons, rounds, progress).run();
@@ -96,6 +95,7 @@ class Measurement {
   readonly #daemons: readonly DaemonName[];
   readonly #rounds: number;
   readonly #progress: (line: string) => void;
+  readonly #attempts: Attempts;
 
   constructor(
     bench: BenchLab,
@@ -107,6 +107,7 @@ class Measurement {
     this.#daemons = daemons;
     this.#rounds = rounds;
     this.#progress = progress;
+    this.#attempts = new Attempts(progress);
   }
 
   async run(): Promise<LbResults> {
@@ -118,15 +119,19 @@ class Measurement {
     const atRest: AtRest[] = [];
     for (const daemon of this.#daemons) {
       this.#progress(`at rest: ${daemon}`);
-      atRest.push(await measureRest(this.#bench, daemon));
+      const rest = () => measureRest(this.#bench, daemon);
+      const found = await this.#attempts.attempt(daemon, 'at rest', rest);
+      if (found !== undefined) atRest.push(found);
     }
     const starts = await this.#starts();
     this.#progress('start and rest: bgp-lb speaker');
-    const speaker = await measureSpeaker(this.#bench, this.#rounds * startsPerRound);
+    const speaker = await this.#attempts.attempt('bgp-lb', 'start and rest of the speaker', () =>
+      measureSpeaker(this.#bench, this.#rounds * startsPerRound),
+    );
     return {
       latency: this.#daemons.flatMap((daemon) =>
         latencyKinds.flatMap((kind) => {
-          const summary = summarize(samples.get(daemon)?.took[kind] ?? []);
+          const summary = sampled(samples.get(daemon)?.took[kind] ?? []);
           return summary === undefined ? [] : [{ kind, daemon, ...summary }];
         }),
       ),
@@ -135,11 +140,12 @@ class Measurement {
       many,
       survivors,
       restarts,
-      atRest: [...atRest, speaker.atRest],
+      atRest: speaker === undefined ? atRest : [...atRest, speaker.atRest],
       starts: [
         ...this.#daemons.map((daemon) => startResult(daemon, starts.get(daemon) ?? [])),
-        startResult('bgp-lb speaker', speaker.starts),
+        startResult('bgp-lb speaker', speaker?.starts ?? []),
       ].filter((result) => result !== undefined),
+      failures: this.#attempts.failures,
     };
   }
 
@@ -153,7 +159,7 @@ class Measurement {
       const first = n % this.#daemons.length;
       for (const daemon of [...this.#daemons.slice(first), ...this.#daemons.slice(0, first)]) {
         this.#progress(`${what}, round ${n + 1} of ${rounds}: ${daemon}`);
-        await measure(daemon);
+        await this.#attempts.attempt(daemon, what, () => measure(daemon));
       }
     }
   }
@@ -172,7 +178,8 @@ class Measurement {
     for (const buckets of bucketCounts) {
       this.#progress(`kernel alone: ${buckets} buckets`);
       const times = this.#rounds * replacementsPerRound;
-      const summary = summarize(await measureKernelAlone(this.#bench, buckets, times));
+      const took = await measureKernelAlone(this.#bench, buckets, times);
+      const summary = sampled(took);
       if (summary !== undefined) results.push({ buckets, ...summary });
     }
     return results;
@@ -182,10 +189,11 @@ class Measurement {
     const samples = noManySamples();
     for (let n = 0; n < this.#rounds; n += 1) {
       this.#progress(`16 VIPs with 16 members, round ${n + 1} of ${this.#rounds}: bgp-lb`);
-      await measureMany(this.#bench, samples);
+      const measure = (): Promise<void> => measureMany(this.#bench, samples);
+      await this.#attempts.attempt('bgp-lb', '16 VIPs with 16 members', measure);
     }
     return manyKinds.flatMap((kind) => {
-      const summary = summarize(samples[kind]);
+      const summary = sampled(samples[kind]);
       return summary === undefined ? [] : [{ kind, ...summary }];
     });
   }
@@ -195,7 +203,8 @@ class Measurement {
     const runs: RestartRun[] = [];
     for (let n = 0; n < this.#rounds; n += 1) {
       this.#progress(`restarts, round ${n + 1} of ${this.#rounds}: bgp-lb`);
-      runs.push(...(await measureRestarts(this.#bench, sources)));
+      const measure = (): Promise<RestartRun[]> => measureRestarts(this.#bench, sources);
+      runs.push(...((await this.#attempts.attempt('bgp-lb', 'restarts', measure)) ?? []));
     }
     return runs;
   }
@@ -221,9 +230,6 @@ class Measurement {
 }
 
 function startResult(daemon: AtRest['daemon'], took: readonly number[]): StartResult | undefined {
-  const summary = summarize(
-    took.map((ms) => round(ms, 1)),
-    1,
-  );
+  const summary = sampled(took, 1);
   return summary && { daemon, ...summary };
 }

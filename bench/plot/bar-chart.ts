@@ -21,7 +21,8 @@ export function barChart({ axis, rows }: BarChart): string {
     document,
     width: 640,
     height: 70 + 34 * bars.length,
-    marginLeft: 90,
+    // Some 6.5 pixels for a character of a label.
+    marginLeft: 20 + 6.5 * Math.max(...bars.map(({ label }) => label.length)),
     marginRight: 60,
     x: { label: axis, grid: true, zero: true },
     y: { label: null, domain: bars.map(({ label }) => label) },

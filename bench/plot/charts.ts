@@ -1,15 +1,31 @@
-import type { DaemonName } from '../bgp/daemon.ts';
+import { type DaemonName, daemonNames } from '../bgp/daemon.ts';
+import type { DeathKind, DeathReport } from '../death/measure-death.ts';
 import type { IngestReport } from '../ingest/measure-ingest.ts';
-import type { ReflectReport } from '../reflect/measure-reflect.ts';
+import type { LatencyKind } from '../lb/latency.ts';
+import type { LbReport } from '../lb/measure-lb.ts';
+import type { Report } from '../record/recorded-report.ts';
+import type { RestReport } from '../rest/measure-rest.ts';
 import type { SessionsReport } from '../sessions/measure-sessions.ts';
 import type { BarChart } from './bar-chart.ts';
 
-/** The reports that there are charts of. */
-export type PlottedReport = IngestReport | ReflectReport | SessionsReport;
+type Charts = Readonly<Record<string, BarChart>>;
 
 /** The charts of a report by the names of their files, without extension. */
-export function chartsOf(report: PlottedReport): Readonly<Record<string, BarChart>> {
+export function chartsOf(report: Report): Charts {
   switch (report.bench) {
+    case 'lb':
+      return lbCharts(report);
+    case 'death':
+      return deathCharts(report);
+    case 'speaker':
+      return {
+        'speaker-events': {
+          axis: "ms from the event to the load balancer's kernel",
+          rows: report.results.map(({ event, took }) => ({ label: event, values: took?.samples ?? [] })),
+        },
+      };
+    case 'rest':
+      return restCharts(report);
     case 'ingest':
       return ingestCharts(report);
     case 'reflect':
@@ -25,7 +41,79 @@ export function chartsOf(report: PlottedReport): Readonly<Record<string, BarChar
   }
 }
 
-function ingestCharts({ runs }: IngestReport): Record<string, BarChart> {
+const messages = { lesser: 'update', withdraw: 'withdrawal', cease: 'cease' } as const satisfies Partial<
+  Record<LatencyKind, string>
+>;
+
+function lbCharts({ latency, survivors, starts }: LbReport): Charts {
+  const charts: Record<string, BarChart> = {};
+  for (const [kind, name] of Object.entries(messages)) {
+    charts[`lb-${name}`] = {
+      axis: `ms from ${name === 'update' ? 'an UPDATE with GRACEFUL_SHUTDOWN' : `a ${name}`} to the kernel`,
+      rows: latency
+        .filter((one) => one.kind === kind)
+        .map(({ daemon, samples }) => ({ label: daemon, values: samples })),
+    };
+  }
+  const daemons = daemonNames.filter((name) => survivors.some(({ daemon }) => daemon === name));
+  charts['lb-survivors'] = {
+    axis: 'of 300 connections broken at the masters that stay, for each victim',
+    rows: daemons.map((label) => ({
+      label,
+      values: survivors
+        .filter(({ daemon }) => daemon === label)
+        .flatMap(({ victims }) => victims.map(({ brokenAtSurvivors }) => brokenAtSurvivors)),
+    })),
+  };
+  charts['lb-starts'] = {
+    axis: 'ms from the start to the control socket',
+    rows: starts.map(({ daemon, samples }) => ({ label: daemon, values: samples })),
+  };
+  return charts;
+}
+
+const deaths: Readonly<Record<DeathKind, string>> = {
+  'BFD 50 ms x 3': 'death-bfd-50',
+  'BFD 300 ms x 3': 'death-bfd-300',
+  'hold time 3 s, no BFD': 'death-hold-time',
+  'link down': 'death-link-down',
+};
+
+function deathCharts({ results }: DeathReport): Charts {
+  const kinds = new Set(results.map(({ kind }) => kind));
+  return Object.fromEntries(
+    [...kinds].map((kind) => [
+      deaths[kind],
+      {
+        axis: `ms until the next hop is gone: ${kind}`,
+        rows: results
+          .filter((one) => one.kind === kind)
+          .map(({ daemon, gone }) => ({ label: daemon, values: gone?.samples ?? [] })),
+      },
+    ]),
+  );
+}
+
+function restCharts({ results }: RestReport): Charts {
+  return {
+    'rest-memory': {
+      axis: 'RSS of a speaker at rest, MiB',
+      rows: results.map(({ form, readings }) => ({
+        label: form,
+        values: readings.map(({ rssMiB }) => rssMiB),
+      })),
+    },
+    'rest-processor': {
+      axis: 'speaker at rest, % of a core',
+      rows: results.map(({ form, readings }) => ({
+        label: form,
+        values: readings.map(({ cpuPercent }) => cpuPercent),
+      })),
+    },
+  };
+}
+
+function ingestCharts({ runs }: IngestReport): Charts {
   const charts: Record<string, BarChart> = {};
   for (const prefixes of new Set(runs.map((run) => run.prefixes))) {
     const own = runs.filter((run) => run.prefixes === prefixes);
@@ -39,7 +127,7 @@ function ingestCharts({ runs }: IngestReport): Record<string, BarChart> {
   return charts;
 }
 
-function sessionsCharts({ runs, sessions }: SessionsReport): Record<string, BarChart> {
+function sessionsCharts({ runs, sessions }: SessionsReport): Charts {
   const charts: Record<string, BarChart> = {};
   for (const holdTime of new Set(runs.map((run) => run.holdTime))) {
     const own = runs.filter((run) => run.holdTime === holdTime);
@@ -58,14 +146,14 @@ function sessionsCharts({ runs, sessions }: SessionsReport): Record<string, BarC
   return charts;
 }
 
-/** A row for each daemon, in the order in which they come. */
+/** A row for each daemon that has runs. */
 function chart<Run extends { readonly daemon: DaemonName }>(
   axis: string,
   runs: readonly Run[],
   figure: (run: Run) => number,
 ): BarChart {
-  const rows = [...new Set(runs.map(({ daemon }) => daemon))]
-    .toSorted((a, b) => Number(b === 'bgp-lb') - Number(a === 'bgp-lb') || a.localeCompare(b))
+  const rows = daemonNames
+    .filter((name) => runs.some(({ daemon }) => daemon === name))
     .map((label) => ({ label, values: runs.filter(({ daemon }) => daemon === label).map(figure) }));
   return { axis, rows };
 }

@@ -1,8 +1,9 @@
 /** Reflection of a table from one client to the others: each daemon in turn, again and again, with the same octets. */
 import type { NetworkNamespace } from '../../test/kit/network-namespace.ts';
-import { type DaemonName, type RunningDaemon, startDaemon } from '../bgp/daemon.ts';
+import { type Failure, TooSlow } from '../attempts.ts';
+import { type DaemonName, installedOf, type RunningDaemon, startDaemon } from '../bgp/daemon.ts';
 import { peakMiB, processorTime } from '../bgp/process-family.ts';
-import { type Failure, takeTurns } from '../bgp/take-turns.ts';
+import { takeTurns } from '../bgp/take-turns.ts';
 import { describeMachine, type Machine } from '../machine.ts';
 import { makeLink } from '../soak/link.ts';
 import { round } from '../statistics.ts';
@@ -41,7 +42,12 @@ const asn = 65000;
 const holdTime = 90;
 const receivers = 9;
 /** Nobody is waited for longer, in ms. */
-const patience = 120_000;
+const patience = 60_000;
+
+/** What this is called in failures and tables. */
+export function reflectTask({ prefixes }: { readonly prefixes: number }): string {
+  return `${prefixes.toLocaleString('en')} prefixes to ${receivers}`;
+}
 
 /** Runs everything. */
 export async function measureReflect(options: {
@@ -51,14 +57,15 @@ export async function measureReflect(options: {
   readonly niceness: number;
   readonly progress: (line: string) => void;
 }): Promise<ReflectReport> {
-  const { rounds, prefixes, daemons, niceness, progress } = options;
+  const { rounds, prefixes, niceness, progress } = options;
+  const daemons = installedOf(options.daemons);
   const since = performance.now();
   const machine = await describeMachine(niceness);
   let sentUpdates = 0;
   const { runs, failures } = await takeTurns({
     rounds,
     daemons,
-    what: `${prefixes} prefixes to ${receivers} clients`,
+    what: reflectTask({ prefixes }),
     progress,
     measure: async (daemon) => {
       const measured = await measureOne(daemon, prefixes);
@@ -94,6 +101,7 @@ async function measureOne(
     const { pids } = daemon;
     const before = processorTime(pids);
     const figures = await right.run((program, given) => program.reflect(given), { patience });
+    if (figures === undefined) throw new TooSlow(patience / 1000);
     const run: ReflectRun = {
       daemon: name,
       wall: round(figures.lastMs / 1000, 3),

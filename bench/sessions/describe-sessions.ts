@@ -1,30 +1,33 @@
-import { compareDaemons } from '../bgp/compare-daemons.ts';
-import { machineLine } from '../machine.ts';
-import type { SessionsReport } from './measure-sessions.ts';
+import { compareDaemons, type Task } from '../bgp/compare-daemons.ts';
+import { machineText } from '../machine.ts';
+import { type SessionsReport, type SessionsRun, sessionsTask } from './measure-sessions.ts';
 
 /** The report as Markdown. */
 export function describeSessions(report: SessionsReport): string {
-  const holdTimes = [...new Set(report.runs.map(({ holdTime }) => holdTime))];
-  return [
-    machineLine(report),
-    ...holdTimes.map((holdTime) => describeHoldTime(report, holdTime)),
-    ...report.failures.map(({ daemon, what, reason }) => `${daemon}, ${what}: ${reason}`),
-  ].join('\n\n');
+  return [machineText(report), sessionsTable(report)].join('\n\n');
 }
 
-function describeHoldTime({ runs, sessions, rest }: SessionsReport, holdTime: number): string {
-  return [
-    `${sessions} sessions with a hold time of ${holdTime} s, at rest over ${rest} s:`,
-    compareDaemons(
-      runs.filter((run) => run.holdTime === holdTime),
-      [
-        { title: 'half s', of: ({ half }) => half, places: 2 },
-        { title: 'all s', of: ({ all }) => all, places: 2, hasRange: true, hasRatio: true },
-        { title: 'CPU s', of: ({ cpu }) => cpu, places: 2, hasRatio: true },
-        { title: 'peak MiB', of: (run) => run.peakMiB, places: 0 },
-        { title: 'at rest MiB', of: ({ restMiB }) => restMiB, places: 0, hasRatio: true },
-        { title: '% of a core', of: ({ restPercent }) => restPercent, places: 1, hasRatio: true },
-      ],
-    ),
-  ].join('\n\n');
+/** All daemons, both hold times. */
+export function sessionsTable({ runs, failures, sessions }: SessionsReport): string {
+  const holdTimes = [...new Set(runs.map(({ holdTime }) => holdTime))];
+  const tasks = holdTimes.map(
+    (holdTime): Task<SessionsRun> => ({
+      what: sessionsTask(sessions, holdTime),
+      runs: runs.filter((run) => run.holdTime === holdTime),
+    }),
+  );
+  return compareDaemons(tasks, failures, [
+    { title: 'all s', of: ({ all }) => all, places: 2, hasRange: true, hasRatio: true },
+    { title: 'half s', of: ({ half }) => half, places: 2 },
+    { title: 'CPU s', of: ({ cpu }) => cpu, places: 2, hasRange: true, hasRatio: true },
+    { title: 'peak MiB', of: (run) => run.peakMiB, places: 0, hasRange: true, hasRatio: true },
+    { title: 'at rest MiB', of: ({ restMiB }) => restMiB, places: 0 },
+    {
+      title: '% of a core at rest',
+      of: ({ restPercent }) => restPercent,
+      places: 2,
+      hasRange: true,
+      hasRatio: true,
+    },
+  ]);
 }

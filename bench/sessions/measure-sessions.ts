@@ -1,9 +1,10 @@
 /** Many sessions of dynamic neighbours that come at once: how soon they are established, and what they cost at rest. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NetworkNamespace } from '../../test/kit/network-namespace.ts';
-import { type DaemonName, type RunningDaemon, startDaemon } from '../bgp/daemon.ts';
+import { type Failure, TooSlow } from '../attempts.ts';
+import { type DaemonName, installedOf, type RunningDaemon, startDaemon } from '../bgp/daemon.ts';
 import { peakMiB, processorTime, residentMiB } from '../bgp/process-family.ts';
-import { type Failure, type Turns, takeTurns } from '../bgp/take-turns.ts';
+import { type Turns, takeTurns } from '../bgp/take-turns.ts';
 import { describeMachine, type Machine } from '../machine.ts';
 import { makeLink } from '../soak/link.ts';
 import { round, summarize } from '../statistics.ts';
@@ -12,7 +13,7 @@ import type { OurRange } from './programs/our-range.ts';
 import type { Peers } from './programs/peers.ts';
 
 /** The sessions of one daemon. */
-interface SessionsRun {
+export interface SessionsRun {
   readonly daemon: DaemonName;
   /** In seconds. */
   readonly holdTime: number;
@@ -24,7 +25,8 @@ interface SessionsRun {
   /** In MiB: the most there was, and after the time of rest. */
   readonly peakMiB: number;
   readonly restMiB: number;
-  /** Percent of a core over the time of rest. */
+  /** How long they rested, in seconds, and percent of a core meanwhile. */
+  readonly rest: number;
   readonly restPercent: number;
 }
 
@@ -33,8 +35,6 @@ export interface SessionsReport {
   readonly machine: Machine;
   readonly rounds: number;
   readonly sessions: number;
-  /** In seconds. */
-  readonly rest: number;
   readonly runs: readonly SessionsRun[];
   readonly failures: readonly Failure[];
   readonly tookMs: number;
@@ -43,12 +43,19 @@ export interface SessionsReport {
 const asn = 65000;
 /** In seconds: what RFC 4271 section 10 suggests, and what our router and speaker have between them. */
 const holdTimes = [90, 9] as const;
-/** In seconds: as long as the longest wait between two KEEPALIVEs, so that each session has sent one. */
-const rest = 30;
+/** In seconds: as long as the longest wait between two KEEPALIVEs, so that each session has sent one, and 10 at least. */
+const restOf = (holdTime: number): number => Math.max(10, holdTime / 3);
+/** Nobody is waited for longer, in ms: twenty times as long as the fastest need, and longer than four SYNs wait that are lost one after another. */
+const patience = 30_000;
 /** A /16 for the peers; the link's own network is another. */
 const range = '10.8.0.0/16';
 /** The most sessions: what fits the addresses. */
 export const mostSessions = 60_000;
+
+/** What this is called in failures and tables. */
+export function sessionsTask(sessions: number, holdTime: number): string {
+  return `${sessions.toLocaleString('en')} sessions, hold time ${holdTime} s`;
+}
 
 /** Runs everything. */
 export async function measureSessions(options: {
@@ -58,17 +65,18 @@ export async function measureSessions(options: {
   readonly niceness: number;
   readonly progress: (line: string) => void;
 }): Promise<SessionsReport> {
-  const { rounds, sessions, daemons, niceness, progress } = options;
+  const { rounds, sessions, niceness, progress } = options;
+  const daemons = installedOf(options.daemons);
   const since = performance.now();
   const machine = await describeMachine(niceness);
   const turns: Turns<SessionsRun>[] = [];
   for (const holdTime of holdTimes) {
-    const what = `${sessions} sessions, hold time ${holdTime} s`;
+    const what = sessionsTask(sessions, holdTime);
     const measure = (daemon: DaemonName): Promise<SessionsRun> => measureOne(daemon, sessions, holdTime);
     turns.push(await takeTurns({ rounds, daemons, what, progress, measure }));
   }
   return {
-    ...{ bench: 'sessions', machine, rounds, sessions, rest },
+    ...{ bench: 'sessions', machine, rounds, sessions },
     runs: turns.flatMap((turn) => turn.runs),
     failures: turns.flatMap((turn) => turn.failures),
     tookMs: Math.round(performance.now() - since),
@@ -114,12 +122,17 @@ async function measurePeers(
   // Only now: OpenBGPD's processes start one after another.
   const { pids } = running;
   const before = processorTime(pids);
-  const times = await peers.run((program, given) => program.openOthers(given), options);
+  const times = await Promise.race([
+    peers.run((program, given) => program.openOthers(given), options),
+    sleep(patience),
+  ]);
+  if (times === undefined) throw new TooSlow(patience / 1000);
   const cpu = processorTime(pids) - before;
   // What the beginning left is settled: memory given back, and every session has had its first KEEPALIVEs.
   await sleep(5_000);
   const calm = processorTime(pids);
   const since = performance.now();
+  const rest = restOf(holdTime);
   await sleep(rest * 1000);
   const restPercent = ((processorTime(pids) - calm) / ((performance.now() - since) / 1000)) * 100;
   const { count, failure } = await peers.run((program) => program.lasting());
@@ -130,6 +143,7 @@ async function measurePeers(
     cpu: round(cpu, 2),
     peakMiB: round(peakMiB(pids), 1),
     restMiB: round(residentMiB(pids), 1),
+    rest,
     restPercent: round(restPercent, 2),
   };
 }

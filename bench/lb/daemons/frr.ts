@@ -14,11 +14,6 @@ import type { Detection, LoadBalancer } from './load-balancer.ts';
 
 const programs = '/usr/lib/frr';
 
-/** True when FRR is installed. */
-export function hasFrr(): boolean {
-  return existsSync(`${programs}/bgpd`) && existsSync(`${programs}/zebra`);
-}
-
 /** FRR: bgpd and zebra, IBGP multipath over all masters; it sends them nothing. */
 export class Frr implements LoadBalancer {
   readonly name = 'FRR';

@@ -57,8 +57,15 @@ export async function open({ reflector, asn, holdTime, prefixes, clients }: Clie
   sender = await openRawSession({ ...session, local: first });
 }
 
-/** Sends the table; resolves once every receiver has all of it. Rejects when a session ends, or after `patience` ms. */
-export async function reflect({ patience }: { readonly patience: number }): Promise<ReflectFigures> {
+/**
+ * Sends the table; resolves once every receiver has all of it, or with undefined after `patience` ms.
+ * Rejects when a session has ended by then.
+ */
+export async function reflect({
+  patience,
+}: {
+  readonly patience: number;
+}): Promise<ReflectFigures | undefined> {
   if (sender === undefined || table === undefined) throw new Error('the sessions are not open');
   const since = performance.now();
   const written = writeAll(sender, table.chunks);
@@ -67,9 +74,10 @@ export async function reflect({ patience }: { readonly patience: number }): Prom
     try {
       await once(told, 'complete', { signal });
     } catch {
+      const ends = [sender, ...receivers].flatMap(({ failure }) => failure ?? []);
+      if (ends.length === 0) return undefined;
       const counts = counters.map(({ count }) => count).join(' ');
-      const ends = [sender, ...receivers].flatMap(({ failure }) => failure ?? []).join(', ');
-      throw new Error(`not all prefixes within ${patience / 1000} s: ${counts} ${ends}`);
+      throw new Error(`sessions ended, with ${counts} prefixes: ${ends.join(', ')}`);
     }
   }
   await written;

@@ -1,8 +1,10 @@
 /** The report as Markdown tables, for a terminal and for docs/benchmarks.md. */
-import type { Machine } from '../machine.ts';
-import type { Summary } from '../statistics.ts';
+
+import { failureText } from '../attempts.ts';
+import { machineText } from '../machine.ts';
+import { ofFrr, type Summary } from '../statistics.ts';
 import { table } from '../table.ts';
-import { figures } from './figures.ts';
+import { daemonNames } from './daemons/load-balancer.ts';
 import type { LatencyKind } from './latency.ts';
 import type { ManyKind } from './many.ts';
 import type { LbReport } from './measure-lb.ts';
@@ -24,62 +26,54 @@ const manyNames: Readonly<Record<ManyKind, string>> = {
 };
 
 /** The whole report as text. */
-export function describe(report: LbReport): string {
+export function describeLb(report: LbReport): string {
   return [
-    machineText(report.machine),
-    `${report.rounds} rounds in ${Math.round(report.tookMs / 1000)} s.`,
+    machineText(report),
     `From a BGP message to the kernel, in ms:\n\n${latencyTable(report)}`,
-    missedText(report),
     `The kernel alone: one replacement of a resilient group of three, in ms:\n\n${kernelTable(report)}`,
     `16 VIPs with 16 members each, from the change to the last object in the kernel, in ms:\n\n${manyTable(report)}`,
-    `Connections broken, of 300:\n\n${survivorTable(report.survivors)}`,
-    breakageText(report.survivors),
+    `Connections broken, of 300:\n\n${survivorTable(report)}`,
     `Packets through a router that ends and is started again, some 1000 a second:\n\n${restartTable(report)}`,
     `At rest with three members:\n\n${restTable(report)}`,
     `From the start of the process to an answer on its control socket, in ms:\n\n${startTable(report)}`,
-    `The figures that bgp-lb is held to:\n\n${figureTable(report)}`,
+    ...failureText(report.failures),
   ].join('\n\n');
 }
 
-function machineText(machine: Machine): string {
-  return [
-    `Linux ${machine.kernel}, ${machine.cores} x ${machine.cpu}, ${machine.memoryGiB} GiB; load before the run ` +
-      `${machine.loadBefore.join(' ')}; niceness ${machine.niceness}.`,
-    `bgp-lb at commit ${machine.commit} on Node.js ${machine.node}, FRR ${machine.frr ?? 'not installed'}, ` +
-      `BIRD ${machine.bird ?? 'not installed'}.`,
-  ].join('\n');
-}
-
 const milliseconds = (value: number, places = 2): string => value.toFixed(places);
-const ratio = (value: number, ours: number | undefined): string =>
-  ours === undefined ? '' : `${(value / ours).toPrecision(2)} x`;
 
 function spread({ p50, p99, min, max, n }: Summary, places: number): string[] {
   return [p50, p99, min, max].map((value) => milliseconds(value, places)).concat(String(n));
 }
 
-function latencyTable({ latency }: LbReport): string {
-  const ours = (kind: LatencyKind): number | undefined =>
-    latency.find((one) => one.daemon === 'bgp-lb' && one.kind === kind)?.p50;
+/** From a message to the kernel; below it what had no effect there. */
+export function latencyTable(report: LbReport): string {
+  const { latency } = report;
+  const frr = (kind: LatencyKind): number | undefined =>
+    latency.find((one) => one.daemon === 'FRR' && one.kind === kind)?.p50;
   const rows = Object.entries(kindNames).flatMap(([kind, name]) =>
     latency
       .filter((one) => one.kind === kind)
-      .map((one) => [name, one.daemon, ...spread(one, 2), ratio(one.p50, ours(one.kind))]),
+      .map((one) => [name, one.daemon, ...spread(one, 2), ofFrr(one.p50, frr(one.kind))]),
   );
-  return table(['message', 'daemon', 'p50', 'p99', 'min', 'max', 'n', 'p50 to ours'], rows);
+  const head = ['message', 'daemon', 'p50', 'p99', 'min', 'max', 'n', 'p50 of FRR'];
+  return `${table(head, rows)}\n\n${missedText(report)}`;
 }
 
-function kernelTable({ kernelAlone }: LbReport): string {
+/** The kernel without a daemon. */
+export function kernelTable({ kernelAlone }: LbReport): string {
   const rows = kernelAlone.map((one) => [String(one.buckets), ...spread(one, 2)]);
   return table(['buckets', 'p50', 'p99', 'min', 'max', 'n'], rows);
 }
 
-function manyTable({ many }: LbReport): string {
+/** Many VIPs at once. */
+export function manyTable({ many }: LbReport): string {
   const rows = many.map((one) => [manyNames[one.kind], ...spread(one, 1)]);
   return table(['change', 'p50', 'p99', 'min', 'max', 'n'], rows);
 }
 
-function restartTable({ restarts }: LbReport): string {
+/** Restarts of the router. */
+export function restartTable({ restarts }: LbReport): string {
   const rows = restarts.map(({ end, sent, lost, unreachable, tookMs }) =>
     [end, sent, lost, unreachable, tookMs].map(String),
   );
@@ -91,13 +85,15 @@ function missedText({ missed }: LbReport): string {
   return `Messages without any effect in the kernel within 5 s, in no figure above: ${counts.join(', ')}.`;
 }
 
-function survivorTable(runs: readonly SurvivorRun[]): string {
+/** Broken connections; below it why those of ours broke. */
+export function survivorTable({ survivors }: LbReport): string {
   const range = (victims: readonly Victim[], of: (victim: Victim) => number): string => {
     const values = victims.map(of);
     const [least, most] = [Math.min(...values), Math.max(...values)];
     return least === most ? String(least) : `${least} to ${most}`;
   };
-  const rows = runs.map(({ masters, daemon, victims }) => [
+  const order = survivors.toSorted((a, b) => a.masters - b.masters || rank(a.daemon) - rank(b.daemon));
+  const rows = order.map(({ masters, daemon, victims }) => [
     String(masters),
     daemon,
     String(victims.length),
@@ -115,8 +111,10 @@ function survivorTable(runs: readonly SurvivorRun[]): string {
     'survivors broken',
     'broken by return',
   ];
-  return table(head, rows);
+  return `${table(head, rows)}\n\n${breakageText(survivors)}`;
 }
+
+const rank = (daemon: SurvivorRun['daemon']): number => daemonNames.indexOf(daemon);
 
 /** Why connections of ours broke that should not have, one line each: a figure that is missed needs its evidence. */
 function breakageText(runs: readonly SurvivorRun[]): string {
@@ -139,7 +137,8 @@ function breakageText(runs: readonly SurvivorRun[]): string {
   return lines.length === 0 ? 'None of bgp-lb broke.' : lines.join('\n');
 }
 
-function restTable({ atRest }: LbReport): string {
+/** What daemons at rest cost. */
+export function restTable({ atRest }: LbReport): string {
   const rows = atRest.flatMap(({ daemon, processes }) =>
     processes.map(({ process, rssMiB, cpuPercent }) => [
       daemon,
@@ -151,17 +150,9 @@ function restTable({ atRest }: LbReport): string {
   return table(['daemon', 'process', 'RSS in MiB', '% of a core'], rows);
 }
 
-function startTable({ starts }: LbReport): string {
-  const rows = starts.map((one) => [one.daemon, ...spread(one, 0)]);
-  return table(['daemon', 'p50', 'p99', 'min', 'max', 'n'], rows);
-}
-
-function figureTable(report: LbReport): string {
-  const rows = figures(report).map(({ what, unit, atMost, measured, met }) => [
-    what,
-    `${atMost} ${unit}`,
-    `${measured} ${unit}`,
-    met ? 'met' : 'missed',
-  ]);
-  return table(['figure', 'at most', 'measured', ''], rows);
+/** From the start of a process to its control socket. */
+export function startTable({ starts }: LbReport): string {
+  const frr = starts.find(({ daemon }) => daemon === 'FRR')?.p50;
+  const rows = starts.map((one) => [one.daemon, ...spread(one, 0), ofFrr(one.p50, frr)]);
+  return table(['daemon', 'p50', 'p99', 'min', 'max', 'n', 'p50 of FRR'], rows);
 }

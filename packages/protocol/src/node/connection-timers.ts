@@ -1,5 +1,6 @@
 import type { ConnectionTimer, FsmEvent } from '../index.ts';
 import type { Clock } from './clock.ts';
+import type { Deadlines } from './deadlines.ts';
 import { SessionTimers } from './session-timers.ts';
 
 const jittered: readonly ConnectionTimer[] = ['ConnectRetry', 'Keepalive', 'DelayOpen'];
@@ -17,9 +18,13 @@ const expiry = {
 
 /** The timers of one connection; each that expires is an event of its FSM. */
 export function connectionTimers(
-  { clock, random }: { readonly clock: Clock; readonly random: () => number },
+  {
+    clock,
+    deadlines,
+    random,
+  }: { readonly clock: Clock; readonly deadlines: Deadlines; readonly random: () => number },
   event: (event: FsmEvent) => void,
 ): SessionTimers<ConnectionTimer> {
   const expired = (timer: ConnectionTimer): void => event({ type: expiry[timer] });
-  return new SessionTimers({ clock, random, jittered, least, silence, expired });
+  return new SessionTimers({ clock, deadlines, random, jittered, least, silence, expired });
 }

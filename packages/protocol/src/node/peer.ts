@@ -22,6 +22,7 @@ import {
 import { cease } from './cease.ts';
 import type { Clock } from './clock.ts';
 import type { Traffic } from './connection.ts';
+import type { Deadlines } from './deadlines.ts';
 import { describeEnd } from './describe.ts';
 import { canonicalAddress } from './neighbours.ts';
 import type { DownReason, PeerEvent } from './peer-event.ts';
@@ -56,6 +57,7 @@ export interface PeerContext {
   readonly clusterId: RouterId | undefined;
   readonly sockets: Sockets;
   readonly clock: Clock;
+  readonly deadlines: Deadlines;
   readonly random: () => number;
   readonly table: AttributeTable;
 }
@@ -295,7 +297,7 @@ export class Peer {
   }
 
   #newSession(): Session {
-    const { asn, routerId, sockets, clock, random } = this.#context;
+    const { asn, routerId, sockets, clock, deadlines, random } = this.#context;
     const { passive, address, port, oscillation } = this.#identity;
     const settings = this.#settings;
     return new Session({
@@ -315,6 +317,7 @@ export class Peer {
       },
       sockets,
       clock,
+      deadlines,
       random,
       traffic: this.#callbacks.traffic,
       memory: this.#context.table,

@@ -10,6 +10,7 @@ import type {
 } from '../index.ts';
 import type { Clock } from './clock.ts';
 import type { Traffic } from './connection.ts';
+import type { Deadlines } from './deadlines.ts';
 import type { PeerEvent } from './peer-event.ts';
 import type { SocketOptions, Sockets } from './sockets.ts';
 
@@ -38,6 +39,8 @@ export interface SessionOptions {
   readonly fsm: PeerFsmConfig;
   readonly sockets: Sockets;
   readonly clock: Clock;
+  /** Of all sessions of the clock. */
+  readonly deadlines: Deadlines;
   readonly random: () => number;
   readonly handlers: SessionHandlers;
   readonly traffic: ((traffic: Traffic) => void) | undefined;

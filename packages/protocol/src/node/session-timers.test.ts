@@ -1,4 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { Clock } from './clock.ts';
+import { Deadlines } from './deadlines.ts';
 import { ManualClock } from './kit/manual-clock.ts';
 import { SessionTimers } from './session-timers.ts';
 
@@ -13,14 +15,16 @@ beforeEach(() => {
 });
 
 function timers(random: () => number = () => 0): SessionTimers<'Hold' | 'Keepalive'> {
-  return new SessionTimers({
-    clock: {
-      now: () => clock.now(),
-      after: (ms, fire) => {
-        armed += 1;
-        return clock.after(ms, fire);
-      },
+  const counted: Clock = {
+    now: () => clock.now(),
+    after: (ms, fire) => {
+      armed += 1;
+      return clock.after(ms, fire);
     },
+  };
+  return new SessionTimers({
+    clock: counted,
+    deadlines: new Deadlines(counted),
     random,
     jittered: ['Keepalive'],
     silence: ['Hold'],
@@ -96,6 +100,7 @@ describe('timers of a session', () => {
 
   it('of many sessions expire together, each within its jitter', async () => {
     const moments = new Map<number, number>();
+    const deadlines = new Deadlines(clock);
     let seed = 1;
     const random = (): number => {
       seed = (seed * 16807) % 2147483647;
@@ -104,7 +109,7 @@ describe('timers of a session', () => {
     for (let session = 0; session < 300; session++) {
       const since = clock.now();
       const own = new SessionTimers({
-        ...{ clock, random, jittered: ['Keepalive'], silence: [] },
+        ...{ clock, deadlines, random, jittered: ['Keepalive'], silence: [] },
         expired: () => {
           const ran = clock.now() - since;
           expect(ran).toBeGreaterThanOrEqual(2250);
@@ -115,6 +120,8 @@ describe('timers of a session', () => {
       own.start('Keepalive', 3);
       await clock.advance(3);
     }
+    // One timer of the clock for each moment.
+    expect(clock.waiting).toBeLessThanOrEqual(34);
     await clock.advance(3000);
     expect([...moments.values()].reduce((sum, count) => sum + count, 0)).toBe(300);
     // 1.65 s in steps of 50 ms, and not the 300 that chance would give.

@@ -1,4 +1,5 @@
 import type { Clock } from './clock.ts';
+import type { Deadlines } from './deadlines.ts';
 
 /**
  * Milliseconds between the points of the clock at which timers of all sessions are looked at together, so that many
@@ -6,16 +7,21 @@ import type { Clock } from './clock.ts';
  */
 const GRID = 50;
 
+/** A timer that was started at least once. */
 interface Entry {
-  /** Monotonic milliseconds. */
-  deadline: number;
-  /** When the clock will call; `undefined` when no call is pending. */
+  /** Monotonic milliseconds; `undefined` while it does not run. */
+  deadline: number | undefined;
+  /** When it is looked at; `undefined` when it is not. */
   armedFor: number | undefined;
-  cancel: () => void;
+  /** The turn of the event loop in which silence is believed. */
+  check: NodeJS.Immediate | undefined;
+  readonly look: () => void;
 }
 
 export interface SessionTimersOptions<Name extends string> {
   readonly clock: Clock;
+  /** Shared by all sessions of the clock. */
+  readonly deadlines: Deadlines;
   /** In [0, 1). */
   readonly random: () => number;
   /** Timers that run for 0.75 to 1.0 of their time (RFC 4271 section 10). */
@@ -29,7 +35,7 @@ export interface SessionTimersOptions<Name extends string> {
 
 /**
  * The named timers of a session. Restarting one, which the hold timer does with each message, only moves its deadline:
- * the clock is asked again when it calls too early.
+ * it is looked at once more when it was looked at too early.
  *
  * Jittered ones expire on a grid of the clock that all sessions share. Others expire at their time to the millisecond, but
  * are looked at on the grid before: mostly they have been restarted by then.
@@ -44,90 +50,112 @@ export class SessionTimers<Name extends string> {
 
   /** Starts or restarts a timer. */
   start(name: Name, seconds: number): void {
-    const { clock, random, jittered, least } = this.#options;
-    const now = clock.now();
-    const most = seconds * 1000;
-    const shortest = Math.max(0.75 * most, Math.min(most, 1000 * (least?.[name] ?? 0)));
-    const deadline = now + (jittered.includes(name) ? jitter(now, shortest, most, random()) : most);
-    const entry = this.#entries.get(name);
-    if (entry === undefined) {
-      const fresh: Entry = { deadline, armedFor: undefined, cancel: () => undefined };
-      this.#entries.set(name, fresh);
-      this.#arm(name, fresh);
-      return;
-    }
+    const now = this.#options.clock.now();
+    const deadline = this.#deadline(name, now, seconds * 1000);
+    const entry = this.#entries.get(name) ?? this.#add(name);
     entry.deadline = deadline;
-    if (entry.armedFor !== undefined && entry.armedFor <= deadline) return;
-    this.#arm(name, entry);
+    if (entry.armedFor === undefined || entry.armedFor > deadline) this.#arm(entry, deadline, now);
   }
 
   stop(name: Name): void {
-    this.#entries.get(name)?.cancel();
-    this.#entries.delete(name);
+    const entry = this.#entries.get(name);
+    if (entry === undefined) return;
+    entry.deadline = undefined;
+    this.#disarm(entry);
   }
 
   stopAll(): void {
-    for (const name of [...this.#entries.keys()]) this.stop(name);
+    for (const name of this.#entries.keys()) this.stop(name);
   }
 
   isRunning(name: Name): boolean {
-    return this.#entries.has(name);
+    return this.#entries.get(name)?.deadline !== undefined;
   }
 
   /** Milliseconds until each one that runs expires. */
   remaining(): Partial<Record<Name, number>> {
     const now = this.#options.clock.now();
-    const left = [...this.#entries].map(([name, { deadline }]) => [
-      name,
-      Math.max(0, Math.round(deadline - now)),
-    ]);
+    const left = [...this.#entries].flatMap(([name, { deadline }]) =>
+      deadline === undefined ? [] : [[name, Math.max(0, Math.round(deadline - now))]],
+    );
     return Object.fromEntries(left);
   }
 
-  #arm(name: Name, entry: Entry): void {
-    const now = this.#options.clock.now();
-    const before = Math.floor(entry.deadline / GRID) * GRID;
-    entry.cancel();
-    entry.armedFor = before > now ? before : entry.deadline;
-    entry.cancel = this.#options.clock.after(entry.armedFor - now, () => {
-      entry.armedFor = undefined;
-      if (!this.#isDue(name, entry)) return;
-      if (!this.#options.silence.includes(name)) {
-        this.#expire(name);
-        return;
-      }
-      // When our own process stalled, the peer's messages wait in the socket: setImmediate comes after they were read.
-      const check = setImmediate(() => {
-        if (this.#isDue(name, entry)) this.#expire(name);
-      });
-      entry.cancel = () => clearImmediate(check);
+  /** @param most milliseconds */
+  #deadline(name: Name, now: number, most: number): number {
+    const { random, jittered: names, least } = this.#options;
+    if (!names.includes(name)) return now + most;
+    const shortest = Math.max(0.75 * most, Math.min(most, 1000 * (least?.[name] ?? 0)));
+    return jittered(now, shortest, most, random());
+  }
+
+  #add(name: Name): Entry {
+    const entry: Entry = {
+      deadline: undefined,
+      armedFor: undefined,
+      check: undefined,
+      look: () => this.#look(name, entry),
+    };
+    this.#entries.set(name, entry);
+    return entry;
+  }
+
+  #arm(entry: Entry, deadline: number, now: number): void {
+    this.#disarm(entry);
+    const before = Math.floor(deadline / GRID) * GRID;
+    entry.armedFor = before > now ? before : deadline;
+    this.#options.deadlines.add(entry.armedFor, entry.look);
+  }
+
+  #disarm(entry: Entry): void {
+    if (entry.armedFor !== undefined) this.#options.deadlines.delete(entry.armedFor, entry.look);
+    entry.armedFor = undefined;
+    clearImmediate(entry.check);
+    entry.check = undefined;
+  }
+
+  #look(name: Name, entry: Entry): void {
+    entry.armedFor = undefined;
+    if (!this.#isDue(entry)) return;
+    if (!this.#options.silence.includes(name)) {
+      this.#expire(name, entry);
+      return;
+    }
+    // When our own process stalled, the peer's messages wait in the socket: setImmediate comes after they were read.
+    clearImmediate(entry.check);
+    entry.check = setImmediate(() => {
+      entry.check = undefined;
+      if (this.#isDue(entry)) this.#expire(name, entry);
     });
   }
 
-  /** True when the deadline has passed; otherwise, unless the timer was stopped, the clock is asked again. */
-  #isDue(name: Name, entry: Entry): boolean {
-    if (this.#entries.get(name) !== entry) return false;
-    if (this.#options.clock.now() >= entry.deadline) return true;
-    if (entry.armedFor === undefined) this.#arm(name, entry);
+  /** True when the deadline has passed; otherwise, unless the timer was stopped, it will be looked at again. */
+  #isDue(entry: Entry): boolean {
+    const { deadline } = entry;
+    if (deadline === undefined) return false;
+    const now = this.#options.clock.now();
+    if (now >= deadline) return true;
+    if (entry.armedFor === undefined) this.#arm(entry, deadline, now);
     return false;
   }
 
-  #expire(name: Name): void {
-    this.#entries.delete(name);
+  #expire(name: Name, entry: Entry): void {
+    entry.deadline = undefined;
     this.#options.expired(name);
   }
 }
 
 /**
- * Milliseconds until a timer expires that runs for 0.75 to 1.0 of its time (RFC 4271 section 10): to a point of the grid, where
- * one lies between the two.
+ * When a timer expires that runs for 0.75 to 1.0 of its time (RFC 4271 section 10): at a point of the grid, where one lies between
+ * the two.
  * @param least milliseconds
  * @param most milliseconds
  * @param random in [0, 1)
  */
-function jitter(now: number, least: number, most: number, random: number): number {
-  const wanted = Math.max(least, (0.75 + 0.25 * random) * most);
-  const onGrid = Math.round((now + wanted) / GRID) * GRID - now;
-  const nearest = onGrid < least ? onGrid + GRID : onGrid > most ? onGrid - GRID : onGrid;
-  return nearest < least || nearest > most ? wanted : nearest;
+function jittered(now: number, least: number, most: number, random: number): number {
+  const [earliest, latest] = [now + least, now + most];
+  const wanted = Math.max(earliest, now + (0.75 + 0.25 * random) * most);
+  const point = Math.round(wanted / GRID) * GRID;
+  const nearest = point < earliest ? point + GRID : point > latest ? point - GRID : point;
+  return nearest < earliest || nearest > latest ? wanted : nearest;
 }

@@ -48,7 +48,7 @@ export class Session {
   constructor(options: SessionOptions) {
     this.#options = options;
     this.#fsm = new PeerFsm(options.localOpen, options.fsm);
-    const { clock, random, handlers } = options;
+    const { clock, deadlines, random, handlers } = options;
     this.#timers = {
       active: connectionTimers(options, (event) => this.#event('active', event)),
       passive: connectionTimers(options, (event) => this.#event('passive', event)),
@@ -56,6 +56,7 @@ export class Session {
     this.notifications = new NotificationLog(clock, (event) => handlers.event(event));
     this.#idleHold = new SessionTimers({
       clock,
+      deadlines,
       random,
       jittered: ['IdleHold'],
       silence: [],

@@ -12,6 +12,7 @@ import {
 } from '../index.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Traffic } from './connection.ts';
+import { Deadlines } from './deadlines.ts';
 import { canonicalAddress, hostPrefix, type NeighbourRange, neighbourRange, rangeOf } from './neighbours.ts';
 import { Peer, type PeerIdentity } from './peer.ts';
 import type { DownReason, PeerEvent } from './peer-event.ts';
@@ -72,6 +73,7 @@ export class BgpSpeaker {
   readonly #clusterId: RouterId | undefined;
   readonly #sockets: Sockets;
   readonly #clock: Clock;
+  readonly #deadlines: Deadlines;
   readonly #random: () => number;
   readonly #handlers: SpeakerHandlers;
   /** The attributes of all paths and routes; for those who keep paths longer than the peers do. */
@@ -93,6 +95,7 @@ export class BgpSpeaker {
     this.#clusterId = options.clusterId;
     this.#sockets = options.sockets ?? plainSockets;
     this.#clock = options.clock ?? systemClock;
+    this.#deadlines = new Deadlines(this.#clock);
     this.#random = options.random ?? Math.random;
     this.attributeTable = new AttributeTable(Math.floor(this.#random() * 2 ** 32));
     this.#handlers = options.handlers ?? {};
@@ -250,6 +253,7 @@ export class BgpSpeaker {
       clusterId: this.#clusterId,
       sockets: this.#sockets,
       clock: this.#clock,
+      deadlines: this.#deadlines,
       random: this.#random,
       table: this.attributeTable,
     };

@@ -1,7 +1,11 @@
-/** Our BgpSpeaker with a range of peers that may connect. Runs in a namespace. */
-import { asn, parseRouterId } from '@bgp-lb/protocol';
-import { BgpSpeaker } from '@bgp-lb/protocol/node';
+/** Our BgpSpeaker with a range of peers that may connect, on the heap that the daemons have. Runs in a namespace. */
+import { preferSmallHeap } from '@bgp-lb/daemon/small-heap';
 import type { SessionsPlan } from '../daemons.ts';
+
+// As in the daemons before anything else is loaded.
+preferSmallHeap();
+const { asn, parseRouterId } = await import('@bgp-lb/protocol');
+const { BgpSpeaker } = await import('@bgp-lb/protocol/node');
 
 /** The module's type, for NamespaceProcess. */
 export type OurRange = typeof import('./our-range.ts');

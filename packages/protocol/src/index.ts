@@ -95,7 +95,7 @@ export type { Frame } from './wire/framer.ts';
 export { Framer } from './wire/framer.ts';
 export type { HardResetReason } from './wire/hard-reset.ts';
 export { hardResetData, parseHardReset } from './wire/hard-reset.ts';
-export { keepalive } from './wire/keepalive.ts';
+export { encodeKeepalive, keepalive } from './wire/keepalive.ts';
 export type {
   AttributeFault,
   CodecContext,

@@ -1,3 +1,4 @@
+import { keepalive } from '../wire/keepalive.ts';
 import type { Action } from './action.ts';
 import type { FsmEvent, NotificationContent, TcpFailure } from './event.ts';
 import type { EstablishedState, Handler, Step } from './state.ts';
@@ -9,6 +10,8 @@ import {
   stay,
   toIdle,
 } from './transitions.ts';
+
+const sendKeepalive: Action = Object.freeze({ type: 'send', message: keepalive });
 
 /** Established (RFC 4271 section 8.2.2): messages go both ways. */
 export const established: Handler<EstablishedState> = (state, event) => {
@@ -34,7 +37,7 @@ export const established: Handler<EstablishedState> = (state, event) => {
       return {
         state,
         actions: [
-          { type: 'send', message: { type: 'KEEPALIVE' } },
+          sendKeepalive,
           { type: 'startTimer', timer: 'Keepalive', seconds: negotiated.keepaliveTime },
         ],
         reason: 'KeepaliveTimer expired',

@@ -12,12 +12,15 @@ function busy(traffic?: (traffic: Traffic) => void): {
   peer: MemorySocket;
   connection: Connection;
   heard: string[];
+  /** How often it was said that everything has left. */
+  sent(): number;
   turn(): Promise<void>;
 } {
   const [peer, own] = [new MemorySocket(), new MemorySocket()];
   MemorySocket.join(peer, own, { from: '10.0.0.2', to: '10.0.0.1', port: 179 });
   peer.on('error', () => undefined);
   const heard: string[] = [];
+  let sent = 0;
   const clock = new ManualClock();
   const connection = new Connection(own, context, clock, {
     connected: () => undefined,
@@ -27,12 +30,15 @@ function busy(traffic?: (traffic: Traffic) => void): {
     },
     fault: () => heard.push('fault'),
     failed: (cause) => heard.push(cause),
-    sent: () => undefined,
+    sent: () => {
+      sent += 1;
+    },
     drained: () => undefined,
     gone: () => heard.push('gone'),
     traffic,
   });
-  return { peer, connection, heard, turn: () => new Promise((resolve) => setImmediate(resolve)) };
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  return { peer, connection, heard, sent: () => sent, turn };
 }
 
 const flood = (count: number): Uint8Array => Buffer.concat(Array.from({ length: count }, () => keepalive));
@@ -75,6 +81,43 @@ describe('a peer that sends faster than its messages are followed', () => {
     peer.end();
     await settle();
     expect(heard.slice(before)).toEqual(['gone']);
+  });
+});
+
+describe('that messages have left for the kernel', () => {
+  it('is told at once where there is room, for a batch once', () => {
+    const { connection, sent } = busy();
+    connection.send({ type: 'KEEPALIVE' });
+    expect(sent()).toBe(1);
+    connection.batch(() => {
+      connection.send({ type: 'KEEPALIVE' });
+      connection.send({ type: 'KEEPALIVE' });
+      expect(sent()).toBe(1);
+    });
+    expect(sent()).toBe(2);
+  });
+
+  it('is not told of what waits, and of the last of it without another message', async () => {
+    const { peer, connection, sent } = busy();
+    peer.pause();
+    for (let chunk = 0; chunk < 4; chunk++) connection.sendEncoded(flood(10_000));
+    await settle();
+    expect(sent()).toBe(0);
+    peer.resume();
+    await settle();
+    expect(sent()).toBeGreaterThan(0);
+    const before = sent();
+    await settle();
+    expect(sent()).toBe(before);
+  });
+
+  it('is not told of what is lost with the connection', async () => {
+    const { peer, connection, sent } = busy();
+    peer.pause();
+    for (let chunk = 0; chunk < 4; chunk++) connection.sendEncoded(flood(10_000));
+    peer.kill();
+    await settle();
+    expect(sent()).toBe(0);
   });
 });
 

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import {
   type AttributeMemory,
   type CodecContext,
+  encodeKeepalive,
   encodeMessage,
   Framer,
   type Message,
@@ -19,11 +20,16 @@ const LINGER = 2000;
 /** How long one connection's messages may keep everything else of this process waiting, in milliseconds. */
 const READ_SLICE = 5;
 
+/** The 19 octets that sessions exchange all the time, ready for the socket. */
+const keepaliveOctets: Uint8Array = Buffer.from(encodeKeepalive());
+/** Written behind what waits for room, to hear when that has left. */
+const nothing: Uint8Array = Buffer.alloc(0);
+
 /** Octets of whole messages on a connection, as they are. */
 export interface Traffic {
   /** We sent them; else they were received. */
   readonly isSent: boolean;
-  /** One received message, or messages that were sent in one piece. Received ones are to be copied: their memory is used again. */
+  /** One received message, or messages that were sent in one piece: to be read only. Received ones are to be copied: their memory is used again. */
   readonly bytes: Uint8Array;
   /** What they were read or written by. */
   readonly context: CodecContext;
@@ -43,7 +49,7 @@ export interface ConnectionHandlers {
   /** What was received cannot be read; nothing more is. */
   fault(error: NotificationError): void;
   failed(cause: TcpFailure, detail: string): void;
-  /** A message has left for the kernel. */
+  /** All messages so far, or all that had to wait, have left for the kernel. */
   sent(): void;
   /** There is room in the socket again. */
   drained(): void;
@@ -62,6 +68,8 @@ export class Connection {
   #context: CodecContext;
   #isClosed = false;
   #isBlocked = false;
+  /** Something has not left for the kernel, and `nothing` is written behind it. */
+  #isWaiting = false;
   /** Messages wait for the next turn of the event loop. */
   #isResting = false;
   /** How the connection failed while messages that came before still waited. */
@@ -118,7 +126,7 @@ export class Connection {
   /** @throws EncodeError */
   send(message: Message): void {
     if (this.#isClosed) return;
-    this.#write(encodeMessage(message, this.#context));
+    this.#write(message.type === 'KEEPALIVE' ? keepaliveOctets : encodeMessage(message, this.#context));
   }
 
   /** Sends whole messages that were encoded elsewhere, for this context. The octets are not changed afterwards. */
@@ -134,6 +142,7 @@ export class Connection {
     } finally {
       this.#socket.uncork();
     }
+    this.#noteSent();
   }
 
   #observe(isSent: boolean, bytes: Uint8Array): void {
@@ -145,8 +154,26 @@ export class Connection {
 
   #write(bytes: Uint8Array): void {
     this.#observe(true, bytes);
-    this.#isBlocked = !this.#socket.write(bytes, (error) => {
-      if (error === undefined || error === null) this.#handlers.sent();
+    this.#isBlocked = !this.#socket.write(bytes);
+    if (this.#socket.writableCorked === 0) this.#noteSent();
+  }
+
+  /**
+   * The kernel mostly takes a message at once. To be called back for each one would cost more than the message: only for
+   * those that wait the socket is asked to tell.
+   */
+  #noteSent(): void {
+    if (this.#socket.writableLength === 0) {
+      this.#handlers.sent();
+      return;
+    }
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.#socket.write(nothing, (error) => {
+      this.#isWaiting = false;
+      if (error !== undefined && error !== null) return;
+      this.#handlers.sent();
+      if (this.#socket.writableLength > 0) this.#noteSent();
     });
   }
 

@@ -20,12 +20,18 @@ function percentile(sorted: readonly number[], share: number): number {
   return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
+/** The middle sample, or the mean of the two in the middle: of two rounds the better one is not the median. */
+function median(sorted: readonly number[]): number {
+  const middle = sorted.length / 2;
+  return ((sorted[Math.ceil(middle) - 1] ?? Number.NaN) + (sorted[Math.floor(middle)] ?? Number.NaN)) / 2;
+}
+
 /** Summarizes all samples; undefined when there are none. */
 export function summarize(samples: readonly number[], places = 3): Summary | undefined {
   if (samples.length === 0) return undefined;
   const sorted = [...samples].sort((a, b) => a - b);
   const at = (share: number): number => round(percentile(sorted, share), places);
-  return { n: sorted.length, min: at(0), p50: at(0.5), p99: at(0.99), max: at(1) };
+  return { n: sorted.length, min: at(0), p50: round(median(sorted), places), p99: at(0.99), max: at(1) };
 }
 
 /** A summary with all that it summarizes. */

@@ -14,10 +14,10 @@ describe('the table of the daemons', () => {
 
   it('has the median, the lowest and the highest, and what that is of FRR', () => {
     expect(row('bgp-lb')).toEqual([
-      ...['1,000,000 prefixes', 'bgp-lb', '3.00 (2.00 to 4.00)', '0.38', '3.00 (2.00 to 4.00)', '0.38'],
-      ...['300 (200 to 400)', '0.38', '61', '3'],
+      ...['1,000,000 prefixes', 'bgp-lb', '3.00 (2.00 to 4.00)', '0.33', '3.00 (2.00 to 4.00)', '0.33'],
+      ...['300 (200 to 400)', '0.33', '61', '3'],
     ]);
-    expect(row('FRR')?.slice(2, 4)).toEqual(['8.00 (8.00 to 10.00)', '1.00']);
+    expect(row('FRR')?.slice(2, 4)).toEqual(['9.00 (8.00 to 10.00)', '1.00']);
   });
 
   it('has how long a daemon had that was too slow', () => {

@@ -34,11 +34,14 @@ export class CaCertificate {
     return this.#seen?.pem;
   }
 
+  /** What this process cannot read now is no other file than it was: what was read of it before stays, and it is read again. */
+
   read(): CaReading {
     let stats: Stats;
     try {
       stats = statSync(this.#path);
     } catch (error) {
+      if (isTrouble(error)) return unread(error);
       this.#isUnlinked = false;
       this.#seen = undefined;
       return { kind: 'missing', detail: reasonOf(error) };
@@ -46,10 +49,15 @@ export class CaCertificate {
     this.#isUnlinked = stats.nlink === 0;
     const before = this.#seen;
     if (before !== undefined && isSameFile(before.stats, stats)) return before.reading;
-    this.#seen = { stats, ...this.#load(stats) };
+    try {
+      this.#seen = { stats, ...this.#load(stats) };
+    } catch (error) {
+      return unread(error);
+    }
     return this.#seen.reading;
   }
 
+  /** @throws Error of the system, when it does not let the file be read */
   #load(stats: Stats): Loaded {
     if (!stats.isFile()) return missing(`${this.#path} is not a file`);
     if (stats.size > MAX_BYTES) {
@@ -62,9 +70,23 @@ export class CaCertificate {
       const file = { inode: stats.ino, bornAt: stats.birthtimeMs };
       return { reading: { kind: 'present', keys, digest, modifiedAt: stats.mtimeMs, file }, pem };
     } catch (error) {
+      if (isTrouble(error)) throw error;
       return missing(reasonOf(error));
     }
   }
+}
+
+/** Errors of the system that say that there is no such file, or that something else is in its place. */
+const ABSENCE = new Set(['ENOENT', 'ENOTDIR', 'EISDIR']);
+
+/** Out of descriptors or memory, a bad disk, no permission: it tells of this process and its host, and nothing of the cluster. */
+function isTrouble(error: unknown): boolean {
+  const isOfSystem = error instanceof Error && 'errno' in error && 'code' in error;
+  return isOfSystem && !ABSENCE.has(String(error.code));
+}
+
+function unread(error: unknown): CaReading {
+  return { kind: 'unread', detail: reasonOf(error) };
 }
 
 function missing(detail: string): Loaded {

@@ -99,6 +99,18 @@ describe('the latch is void', () => {
     expect(look(proven, { ca: missing, missingReads: 3 }).proof).toBe('void');
   });
 
+  it('but not when ca.crt cannot be read, however often: that says nothing of it, and proves nothing either', () => {
+    const unread: CaReading = { kind: 'unread', detail: 'EMFILE' };
+    const { proof, detail, state } = look(proven, { ca: unread, missingReads: 0 });
+    expect({ proof, state }).toEqual({ proof: 'proven', state: proven });
+    expect(detail).toContain('ca.crt cannot be read (EMFILE)');
+    expect(look(noBootstrap, { ca: unread, markers: [marker] })).toMatchObject({
+      proof: 'unproven',
+      consumed: [],
+      detail: expect.stringContaining('ca.crt cannot be read (EMFILE)'),
+    });
+  });
+
   it('when ca.crt has no key in common', () => {
     expect(look(proven, { ca: { ...ca, keys: ['key-2'], digest: 'digest-2' } }).proof).toBe('void');
   });

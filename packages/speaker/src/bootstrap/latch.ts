@@ -13,7 +13,9 @@ export type CaReading =
       readonly modifiedAt: number;
       readonly file: FileIdentity;
     }
-  | { readonly kind: 'missing'; readonly detail: string };
+  | { readonly kind: 'missing'; readonly detail: string }
+  /** It is there, or may be, and cannot be read at the moment: no word for or against any proof. */
+  | { readonly kind: 'unread'; readonly detail: string };
 
 type CaPresent = Extract<CaReading, { kind: 'present' }>;
 
@@ -27,7 +29,7 @@ export interface Observation {
   readonly machineId: string | undefined;
   readonly ca: CaReading;
   readonly markers: readonly Marker[];
-  /** Reads of ca.crt that failed in a row, this one included. */
+  /** Looks in a row that found no ca.crt, this one included. */
   readonly missingReads: number;
   /** ISO 8601, for people. */
   readonly now: string;
@@ -80,6 +82,7 @@ export function judge(before: BootstrapState, seen: Observation): Verdict {
 
 function flawOf(latch: Latch, seen: Observation): string | undefined {
   if (seen.machineId !== latch.machineId) return 'the proof is of another machine (machine-id differs)';
+  if (seen.ca.kind === 'unread') return undefined;
   if (seen.ca.kind === 'missing') {
     return seen.missingReads >= MISSING_READS ? `ca.crt is missing (${seen.ca.detail})` : undefined;
   }
@@ -116,7 +119,7 @@ function holding(before: BootstrapState, latch: Latch, seen: Observation): Verdi
   return {
     state: consumed.length === 0 ? state : { ...state, consumed: identitiesOf(seen.markers) },
     proof: 'proven',
-    detail: provenSince(latch),
+    detail: seen.ca.kind === 'unread' ? `${provenSince(latch)}; ${unreadCa(seen.ca)}` : provenSince(latch),
     consumed,
     isNewProof: false,
   };
@@ -124,7 +127,7 @@ function holding(before: BootstrapState, latch: Latch, seen: Observation): Verdi
 
 /** Follows ca.crt: a rotation step by step, of which the next must have a key in common with this one, and which file it is. */
 function renewed(state: BootstrapState, latch: Latch, { ca }: Observation): BootstrapState {
-  if (ca.kind === 'missing') return state;
+  if (ca.kind !== 'present') return state;
   const { caFile, caDigest, caModifiedAt } = latch;
   const isSameFile = caFile?.inode === ca.file.inode && caFile.bornAt === ca.file.bornAt;
   if (ca.digest === caDigest && ca.modifiedAt === caModifiedAt && isSameFile) return state;
@@ -172,6 +175,7 @@ function refusalOf(
   if (state.consumed.some((old) => sameMarker(old, marker))) return `${marker.path} has served already`;
   if (machineId === undefined) return `${marker.path} is there, but machine-id cannot be read`;
   if (ca.kind === 'missing') return `${marker.path} is there, but ca.crt is not (${ca.detail})`;
+  if (ca.kind === 'unread') return `${marker.path} is there, but ${unreadCa(ca)}`;
   if (marker.isEmpty && marker.modifiedAt < ca.modifiedAt)
     return `${marker.path} is older than ca.crt: left from an earlier life`;
   return undefined;
@@ -179,7 +183,7 @@ function refusalOf(
 
 function latched(state: BootstrapState, seen: Observation): Verdict {
   const { ca, machineId } = seen;
-  if (ca.kind === 'missing' || machineId === undefined) {
+  if (ca.kind !== 'present' || machineId === undefined) {
     return { state, proof: 'unproven', detail: 'bootstrap not proven', consumed: [], isNewProof: false };
   }
   const latch: Latch = { machineId, ...caFields(ca), provenAt: seen.now, advertised: [] };
@@ -195,6 +199,10 @@ function latched(state: BootstrapState, seen: Observation): Verdict {
 
 function sameMarker(a: MarkerIdentity, b: MarkerIdentity): boolean {
   return a.path === b.path && a.inode === b.inode && a.modifiedAt === b.modifiedAt;
+}
+
+function unreadCa({ detail }: { readonly detail: string }): string {
+  return `ca.crt cannot be read (${detail})`;
 }
 
 function provenSince(latch: Latch): string {

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestCa } from '../testing/certificates.ts';
+import { withoutDescriptors } from '../testing/out-of-descriptors.ts';
 import { BootstrapWatch } from './bootstrap-watch.ts';
 
 let folder: string;
@@ -149,6 +150,30 @@ describe('a state.json that cannot be read', () => {
     } finally {
       performance.now = clock;
     }
+  });
+});
+
+describe('a ca.crt that cannot be read', () => {
+  it('does not cost a master its proof: it is a shortage of this process, and over with it', () => {
+    const watch = prove();
+    const rotated = `${ca.certificate}\n`;
+    writeFileSync(path('ca.crt'), rotated);
+    const looks = withoutDescriptors(() => [1, 2, 3, 4].map(() => watch.observe()));
+    for (const look of looks) {
+      expect(look).toMatchObject({ proof: 'proven', detail: expect.stringContaining('EMFILE') });
+    }
+    expect(watch.caPem).toBe(ca.certificate);
+    expect(watch.observe()).toMatchObject({ proof: 'proven', detail: expect.not.stringContaining('EMFILE') });
+    expect(watch.caPem).toBe(rotated);
+  });
+
+  it('is not taken for one that is gone when not even its inode can be looked at', () => {
+    const watch = prove();
+    rmSync(path('ca.crt'));
+    execFileSync('ln', ['-s', 'ca.crt', path('ca.crt')]);
+    for (const look of [1, 2, 3, 4].map(() => watch.observe())) expect(look.proof).toBe('proven');
+    rmSync(path('ca.crt'));
+    expect([1, 2, 3].map(() => watch.observe().proof)).toEqual(['proven', 'proven', 'void']);
   });
 });
 

@@ -92,4 +92,23 @@ describe('a router that hears nothing of its masters any more', () => {
     );
     expect(new Set(lost.map(({ peer }) => peer))).toEqual(new Set(lab.masters.map(({ address }) => address)));
   });
+
+  it('serves on through masters whose speakers all hang at once while their API servers answer', async () => {
+    const connections = 50;
+    expect(await lab.client.open(connections)).toMatchObject({ opened: connections });
+    for (const { speaker } of lab.masters) speaker.process?.signal('SIGSTOP');
+    try {
+      await lab.lb.router.waitFor('both wait for their speakers', ({ vips }) =>
+        vips.every(({ members }) =>
+          members.every(({ inPool, reason }) => inPool && reason.endsWith('waiting for its speaker')),
+        ),
+      );
+      await lab.upstream.waitForVipRoute(true, 20_000);
+      expect(await lab.client.request()).toMatchObject({ ok: true });
+    } finally {
+      for (const { speaker } of lab.masters) speaker.process?.signal('SIGCONT');
+    }
+    await waitForAllActive(lab);
+    expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
+  });
 });

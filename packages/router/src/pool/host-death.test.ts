@@ -88,6 +88,30 @@ describe('a member that BFD lost while this process hung', () => {
     expect(bench.probe('a', 'soft', 1).weights()).toEqual({ b: 256 });
   });
 
+  it.each(['good', 'answered'] as const)(
+    'waits for its speaker as one whose session alone is gone, once its probes are %s',
+    (verdict) => {
+      const bench = running('a', 'b').send({ ...doubted, members });
+      expect(bench.probe('a', verdict, 1).wait(1999).weights()).toEqual({ a: 256, b: 256 });
+      bench.probe('a', verdict, 1);
+      expect(bench.state('a')).toBe('stale: BFD down, but its API server answers: waiting for its speaker');
+      expect(bench.pool.probes()[0]).toEqual({ nextHop: 'a', urgency: 'doubted' });
+      expect(bench.probe('a', verdict, 1).wait(59_999).weights()).toEqual({ a: 256, b: 256 });
+      expect(bench.wait(1).state('a')).toBe('out: BFD down');
+    },
+  );
+
+  it('goes at once when its probes fail after all, though BFD may say it again', () => {
+    const bench = running('a', 'b')
+      .send({ ...doubted, members })
+      .probe('a', 'good', 2)
+      .send({ ...doubted, members })
+      .wait(10_000);
+    expect(bench.weights()).toEqual({ a: 256, b: 256 });
+    expect(bench.probe('a', 'soft', 2).weights()).toEqual({ b: 256 });
+    expect(bench.state('a')).toBe('out: BFD down; then 2 probes failed: soft');
+  });
+
   it('stays when its speaker is back, and goes when its probes fail', () => {
     const stays = running('a', 'b')
       .send({ ...doubted, members })
@@ -141,6 +165,14 @@ describe('a pool that BFD empties', () => {
       .announce('a', 'draining')
       .send(lost(['a', 'b']));
     expect(bench.weights()).toEqual({ a: 1, b: 256 });
+  });
+
+  it('serves on with those that answer, and is in doubt no more: speakers that hang everywhere are no outage', () => {
+    const bench = running('a', 'b', 'c').send(lost(['a', 'b', 'c']));
+    expect(bench.probe('a', 'good', 2).pool.isDoubtful).toBe(false);
+    bench.probe('b', 'good', 2).probe('c', 'unreachable', 2);
+    expect(bench.wait(30_000).weights()).toEqual({ a: 256, b: 256 });
+    expect(bench.announce('a').state('a')).toBe('active: ');
   });
 
   it('keeps a member that its speaker claims, without a gap', () => {

@@ -35,6 +35,8 @@ interface Kept {
   readonly failed: string;
   /** BFD lost it together with all the others: it may be we who were deaf. */
   readonly isDoubtful: boolean;
+  /** It was in doubt, and its API server has answered since: what is waited for is its speaker alone. */
+  readonly isProvenAlive: boolean;
 }
 
 /** A loss by BFD that may yet turn out to be our own deafness. */
@@ -212,6 +214,7 @@ export class Member {
       unclaimed: loss.reason,
       failed: loss.reason,
       isDoubtful: true,
+      isProvenAlive: false,
     };
     this.loss = undefined;
   }
@@ -225,6 +228,7 @@ export class Member {
       unclaimed: 'its speaker did not come back after the restart of the router',
       failed: 'not claimed after a restart',
       isDoubtful: false,
+      isProvenAlive: false,
     };
   }
 
@@ -247,7 +251,8 @@ export class Member {
     }
   }
 
-  probed(verdict: Verdict, detail: string, now: number): void {
+  /** @param staleTime how long one that lives may wait for its speaker (ms) */
+  probed(verdict: Verdict, detail: string, now: number, staleTime: number): void {
     if (!this.wantsProbes) {
       return;
     }
@@ -255,6 +260,12 @@ export class Member {
     if (this.isUnclaimed && this.health.unansweredInARow >= STALE_PROBES) {
       const before = this.kept?.failed ?? this.path?.staleReason;
       this.remove(`${before}; then ${STALE_PROBES} probes failed: ${detail}`);
+      return;
+    }
+    // Its loss began a new history: whatever is in it was answered after that.
+    if (this.kept?.isDoubtful === true && !this.kept.isProvenAlive && this.health.hasAnswered) {
+      const reason = `${this.kept.unclaimed}, but its API server answers: waiting for its speaker`;
+      this.kept = { ...this.kept, until: now + staleTime, reason, isProvenAlive: true };
     }
   }
 

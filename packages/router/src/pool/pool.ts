@@ -16,7 +16,7 @@ export interface PoolSettings extends FlapSettings {
   readonly panicThreshold: number;
   /** How long a member may fail softly before it is moved out, if enough others are good. */
   readonly evictAfter: number;
-  /** How long an adopted member waits for its speaker. Stale paths are swept by the membership source. */
+  /** How long an adopted member waits for its speaker, and one in doubt that answers. Stale paths are swept by the membership source. */
   readonly staleTime: number;
   /** How long an empty pool waits after its first good member, so that the first does not take every bucket. */
   readonly initialHold: number;
@@ -37,7 +37,7 @@ export interface PoolRules {
 /** Why a member is probed at another pace than usual: see `HealthChecker`. */
 export type ProbeUrgency = 'normal' | 'rising' | 'unclaimed' | 'doubted';
 
-/** How long a pool that BFD has emptied at one stroke is kept, while its members are probed (ms). */
+/** How long a member in doubt is kept until it has answered a probe (ms). */
 const DOUBT = 2000;
 /** Who was in the pool this long before it became empty is waited for by the initial hold (ms). */
 const KNOWN_FROM = 60_000;
@@ -80,7 +80,7 @@ export class Pool {
   /** All that are in use are so only because it may be we who were deaf: no reason to draw traffic here. */
   get isDoubtful(): boolean {
     const inUse = [...this.#members.values()].filter(({ judgement }) => judgement.weight > 0);
-    return inUse.length > 0 && inUse.every(({ kept }) => kept?.isDoubtful === true);
+    return inUse.length > 0 && inUse.every(({ kept }) => kept?.isDoubtful === true && !kept.isProvenAlive);
   }
 
   /** The members in the pool, in a stable order. */
@@ -168,7 +168,7 @@ export class Pool {
         else this.#drains.set(event.nextHop, event.drain);
         return;
       case 'probed':
-        this.#members.get(event.nextHop)?.probed(event.verdict, event.detail, now);
+        this.#members.get(event.nextHop)?.probed(event.verdict, event.detail, now, this.#settings.staleTime);
         return;
       case 'tick':
         return;

@@ -86,6 +86,21 @@ describe('a server that cannot be reached', () => {
     expect(['EACCES', 'EINVAL'].map(kindOfErrno)).toEqual(['unreachable', 'unreachable']);
   });
 
+  it.each(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL'])(
+    'because of %s was not asked: this host is short of what it takes',
+    async (code) => {
+      expect(await probeOf(1, { connect: () => failingSocket(code) }).probe()).toMatchObject({
+        kind: 'shortage',
+        code,
+        isVerified: false,
+      });
+      const connect = (): never => {
+        throw Object.assign(new Error(`socket: ${code}`), { code });
+      };
+      expect(await probeOf(1, { connect }).probe()).toMatchObject({ kind: 'shortage', code });
+    },
+  );
+
   it('because a socket cannot be made is told with the reason', async () => {
     const connect = (): never => {
       throw Object.assign(new Error('setsockopt SO_MARK: EPERM'), { code: 'EPERM' });

@@ -3,7 +3,8 @@
  *
  * `ok` 200; `unauthorized` 401 or 403; `status` any other status; `refused` the port is closed (a TCP reset answered the SYN);
  * `unreachable` no way to the host (ICMP or no route); `timeout` nothing, or not all, within the time; `tls` the handshake or the
- * certificate is bad; `error` anything else, like a connection reset after it was made, or an answer that is not HTTP.
+ * certificate is bad; `shortage` this process, or its host, is out of descriptors, memory or ports: nobody was asked, and it says
+ * nothing of the server; `error` anything else, like a connection reset after it was made, or an answer that is not HTTP.
  */
 export type ProbeKind =
   | 'ok'
@@ -13,6 +14,7 @@ export type ProbeKind =
   | 'timeout'
   | 'tls'
   | 'unreachable'
+  | 'shortage'
   | 'error';
 
 /** The server's certificate, as far as a preflight needs it. */
@@ -36,7 +38,7 @@ export interface ProbeResult {
   readonly tookMs: number;
   /** One sentence for people. Words of the server in it are bounded and harmless. */
   readonly detail: string;
-  /** errno name or TLS error code behind `refused`, `timeout`, `tls`, `unreachable` and `error`. */
+  /** errno name or TLS error code behind `refused`, `timeout`, `tls`, `unreachable`, `shortage` and `error`. */
   readonly code?: string;
   /** True when the certificate chains to the CA and names the server; false without a CA. */
   readonly isVerified: boolean;
@@ -58,6 +60,8 @@ export function failingChecks(body: string): string[] {
 }
 
 const UNREACHABLE = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ENETDOWN', 'EACCES', 'EINVAL']);
+/** EADDRNOTAVAIL of connect(2): every local port is in use, or no address of this host may be used. */
+const SHORTAGES = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'ENOBUFS', 'EADDRNOTAVAIL']);
 const TIMEOUTS = new Set(['ETIMEDOUT', 'EAGAIN']);
 
 /** The kind of a failure by its errno name. EACCES and EINVAL are a prohibit and a blackhole route (fib_props of fib_semantics.c). */
@@ -65,5 +69,6 @@ export function kindOfErrno(code: string | undefined): ProbeKind {
   if (code === undefined) return 'error';
   if (code === 'ECONNREFUSED') return 'refused';
   if (TIMEOUTS.has(code)) return 'timeout';
+  if (SHORTAGES.has(code)) return 'shortage';
   return UNREACHABLE.has(code) ? 'unreachable' : 'error';
 }

@@ -229,6 +229,7 @@ describe('the verdict on a probe', () => {
     ['timeout', 'soft'],
     ['tls', 'soft'],
     ['error', 'soft'],
+    ['shortage', undefined],
   ] as const)('of kind %s is %s', (kind, verdict) => {
     expect(verdictOf({ kind })).toBe(verdict);
   });

@@ -254,7 +254,8 @@ export class RouterObserver {
   probe(vip: string, nextHop: string, result: ProbeResult): void {
     this.#metrics.probes.inc({ vip, result: result.kind });
     this.#metrics.probeDuration.observe({ vip }, result.tookMs / 1000);
-    for (const warning of result.warnings) {
+    const trouble = result.kind === 'shortage' ? [`cannot be probed: ${result.detail}`] : [];
+    for (const warning of [...result.warnings, ...trouble]) {
       const text = `${vip} through ${nextHop}: ${warning}`;
       this.#record('warn', 'problem', { text }, text, { subject: nextHop, limits: LIMITS.warning });
     }

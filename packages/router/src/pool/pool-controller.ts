@@ -122,6 +122,9 @@ export class PoolController {
 
   probed(vip: string, nextHop: string, result: ProbeResult): void {
     const verdict = verdictOf(result);
+    if (verdict === undefined) {
+      return;
+    }
     this.#handle([[vip, { type: 'probed', nextHop, verdict, detail: result.detail }]]);
   }
 

@@ -29,6 +29,8 @@ const otherCa = result({
 const endless = result({ kind: 'error', tookMs: 1, detail: 'the answer is larger than 65536 octets' });
 const cut = result({ kind: 'error', tookMs: 1, detail: 'reset in the handshake', isVerified: false });
 
+const shortage = result({ kind: 'shortage', tookMs: 1, detail: 'connect EMFILE', isVerified: false });
+
 function after(...results: readonly ProbeResult[]): Readiness {
   return results.reduce((before, result) => afterProbe(before, result, thresholds), unknownReadiness);
 }
@@ -52,6 +54,15 @@ describe('readiness', () => {
   it('fails softly when it is this cluster by TLS, whatever it says then: an endless answer, or no HTTP', () => {
     expect(after(ok, ok, endless, endless, endless).level).toBe('soft');
     expect(after(ok, ok, cut, cut, cut).level).toBe('hard');
+  });
+
+  it('fails softly, never hard, while this process cannot ask, and says so', () => {
+    const { level, detail } = after(ok, ok, ...Array<ProbeResult>(10).fill(shortage));
+    expect({ level, detail }).toEqual({
+      level: 'soft',
+      detail: 'the API server cannot be asked: connect EMFILE',
+    });
+    expect(after(ok, ok, shortage, shortage, shortage, ok, ok).level).toBe('ready');
   });
 
   it('fails hard when the port is closed, or when another CA answers', () => {

@@ -97,6 +97,9 @@ function verdictOf(result: ProbeResult, unauthenticated: Thresholds['unauthentic
       return unauthenticated === 'accept' ? 'good' : 'unauthorized';
     case 'timeout':
       return 'soft';
+    case 'shortage':
+      // Nobody was asked. A master that lives must not lose its connections to that; the router's own probes see one that is dead.
+      return 'soft';
     default:
       // Answered by TLS with a certificate of this cluster, and then cut, endless or no HTTP: it is there, and not well. Otherwise
       // refused, another CA, no way to our own address, or cut within the handshake: it does not answer.
@@ -116,6 +119,7 @@ function describe(verdict: Verdict, result: ProbeResult): string {
         'certificate, or "unauthenticated: accept", is needed'
       );
     case 'soft':
+      if (result.kind === 'shortage') return `the API server cannot be asked: ${result.detail}`;
       return `the API server answers but is not ready: ${result.detail}`;
     default:
       return `the API server does not answer: ${result.detail}`;

@@ -32,10 +32,16 @@ export class RestLab {
   readonly #namespaces: NetworkNamespace[] = [];
   readonly #children: ChildProcess[] = [];
   #master: NetworkNamespace | undefined;
+  /** For an end by a signal: a namespace outlives its name while a process is in it. */
+  readonly #abandon = (): void => {
+    for (const child of this.#children) child.kill('SIGKILL');
+    rmSync(this.#folder, { recursive: true, force: true });
+  };
 
   /** Builds it, with routers and API server running. */
   static async create(): Promise<RestLab> {
     const lab = new RestLab();
+    process.once('exit', lab.#abandon);
     try {
       await lab.#build();
       return lab;
@@ -199,6 +205,7 @@ export class RestLab {
     );
     for (const namespace of this.#namespaces.toReversed()) await namespace.remove();
     rmSync(this.#folder, { recursive: true, force: true });
+    process.off('exit', this.#abandon);
   }
 
   #spawn(namespace: NetworkNamespace, argv: readonly string[]): ChildProcess {

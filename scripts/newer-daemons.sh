@@ -1,10 +1,10 @@
 #!/bin/sh
 # Runs the interoperability tests against the BGP daemons of another Debian release, beside those of this machine:
 #
-#   newer-daemons.sh fetch FOLDER [SUITE]      downloads FRR, BIRD 2 and 3, GoBGP and OpenBGPD of SUITE (trixie)
+#   newer-daemons.sh fetch FOLDER [SUITE]      downloads FRR, BIRD 2 and 3, GoBGP, OpenBGPD and Compose of SUITE (trixie)
 #   newer-daemons.sh run FOLDER COMMAND...     runs a command that finds those where it looks for this machine's
 #
-# BIRD is version 3 with BIRD=3. Nothing is installed: the packages are unpacked below FOLDER, and `run` puts them over the
+# BIRD is version 3 with BIRD=3, and Compose a plugin of docker by DOCKER_CONFIG. Nothing is installed: the packages are unpacked below FOLDER, and `run` puts them over the
 # machine's own in a mount namespace that ends with the command. As root, with Debian's packages of the tests installed.
 # Exit status: that of the command; 1 a step failed, 2 wrong usage.
 
@@ -37,10 +37,12 @@ fetch() {
   apt update
   # With all that they need, the C library included.
   apt install --download-only frr bird2 gobgpd openbgpd
-  (cd "$folder/apt/archives" && apt download bird3)
+  (cd "$folder/apt/archives" && apt download bird3 docker-compose)
   for package in "$folder"/apt/archives/*.deb; do
     case $package in
       */bird3_*) dpkg -x "$package" "$folder/bird3" ;;
+      # A program of Go, which the machine's own C library will do for.
+      */docker-compose_*) dpkg -x "$package" "$folder/compose" ;;
       *) dpkg -x "$package" "$folder/root" ;;
     esac
   done
@@ -75,6 +77,8 @@ replace_all() {
   for name in bird birdc; do replace "/usr/sbin/$name" "$bird/usr/sbin/$name"; done
   for name in gobgp gobgpd; do replace "/usr/bin/$name" "$root/usr/bin/$name"; done
   for name in bgpd bgpctl; do replace "/usr/sbin/$name" "$root/usr/sbin/$name"; done
+  DOCKER_CONFIG=$folder/compose/usr/libexec/docker
+  export DOCKER_CONFIG
 }
 
 case $step in

@@ -1,4 +1,5 @@
 /** FRR (zebra, bgpd, and bfdd where it is wanted) on a host of the lab, with its files and sockets in the host's folder. */
+import { execFileSync } from 'node:child_process';
 import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import type { Host } from './host.ts';
 import type { HostProcess } from './host-process.ts';
@@ -9,6 +10,12 @@ const programFolder = '/usr/lib/frr';
 /** True when FRR is installed. */
 export function hasFrr(): boolean {
   return existsSync(`${programFolder}/bgpd`) && existsSync(`${programFolder}/zebra`);
+}
+
+/** Options that put bfdd's control socket there: every FRR 8.4 has one in the same place otherwise, and FRR 10.3 has none. */
+export function bfddControlSocket(path: string): readonly string[] {
+  const help = execFileSync(`${programFolder}/bfdd`, ['--help'], { encoding: 'utf8' });
+  return help.includes('--bfdctl') ? ['--bfdctl', path] : [];
 }
 
 /** A BGP neighbour as FRR's `show bgp neighbors json` has it, as far as the lab looks at it. */
@@ -61,7 +68,7 @@ export class Frr {
   async startBfdd(config: readonly string[]): Promise<void> {
     rmSync(`${this.#folder}/bfdd.vty`, { force: true });
     const file = await this.#write('bfdd.conf', config);
-    this.#bfdd = this.#spawn('bfdd', file, ['--bfdctl', `${this.#folder}/bfdd.sock`]);
+    this.#bfdd = this.#spawn('bfdd', file, bfddControlSocket(`${this.#folder}/bfdd.sock`));
     await this.#bfdd.ready(() => existsSync(`${this.#folder}/bfdd.vty`));
   }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { bfddControlSocket } from '../../scripts/lab/frr.ts';
 import type { NetworkNamespace } from '../kit/network-namespace.ts';
 
 /** A session of the peer. */
@@ -63,7 +64,7 @@ export const startBfdd: StartDaemon = (namespace, sessions) => {
     folder,
     '/usr/lib/frr/bfdd',
     ...['-f', file, '--vty_socket', folder, '-i', join(folder, 'pid')],
-    ...['-z', join(folder, 'zserv'), '--bfdctl', join(folder, 'bfdd.sock')],
+    ...['-z', join(folder, 'zserv'), ...bfddControlSocket(join(folder, 'bfdd.sock'))],
   );
   const vtysh = (...commands: readonly string[]): string =>
     execFileSync('vtysh', ['--vty_socket', folder, ...commands.flatMap((command) => ['-c', command])], {

@@ -35,7 +35,6 @@ export class CaCertificate {
   }
 
   /** What this process cannot read now is no other file than it was: what was read of it before stays, and it is read again. */
-
   read(): CaReading {
     let stats: Stats;
     try {

@@ -51,6 +51,7 @@ export { ControlServer, type ControlServerOptions } from './control/control-serv
 export { EventLog, type EventLogOptions, type LoggedEvent } from './control/event-log.ts';
 export { UnixSocketError } from './control/unix-socket.ts';
 export { checkClock } from './doctor/check-clock.ts';
+export { checkDuplicates, type DetectedAddress } from './doctor/check-duplicates.ts';
 export { chainsThatDrop, type NftChain } from './doctor/check-firewall.ts';
 export { checkOwners, type OwnerQuestion } from './doctor/check-owners.ts';
 export { type Finding, fault, findingsTable, good, warning } from './doctor/finding.ts';

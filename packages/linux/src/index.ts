@@ -3,7 +3,7 @@ export { type AskedLink, addressOwners } from './address-owner.ts';
 export { arpLinks } from './arp-links.ts';
 export { SystemCallError } from './errno.ts';
 export type { AddressKey, AddressSetting, InterfaceAddress } from './interface-address.ts';
-export { AddressFlag, lastingGlobalAddress } from './interface-address.ts';
+export { AddressFlag, detectionOf, lastingGlobalAddress } from './interface-address.ts';
 export type { IpVersion } from './internet-address.ts';
 export type { ChangeAction, ChangeKind, KernelChange } from './kernel-change.ts';
 export type { Ipv4Conf, Ipv4ConfName, Link, OperState } from './link.ts';

@@ -185,3 +185,20 @@ export function lastingGlobalAddress(addresses: readonly InterfaceAddress[]): st
   );
   return (usable.find(({ flags }) => (flags & AddressFlag.Permanent) !== 0) ?? usable[0])?.address;
 }
+
+/** What duplicate address detection has said of the IPv6 addresses on some interfaces (RFC 4862 section 5.4). */
+export function detectionOf(
+  addresses: readonly InterfaceAddress[],
+  links: readonly { readonly index: number; readonly name: string }[],
+): { address: string; interface: string; hasFailed: boolean; isTentative: boolean }[] {
+  return links.flatMap(({ index, name }) =>
+    addresses
+      .filter((one) => one.index === index && one.address.includes(':'))
+      .map(({ address, flags }) => ({
+        address,
+        interface: name,
+        hasFailed: (flags & AddressFlag.DadFailed) !== 0,
+        isTentative: (flags & AddressFlag.Tentative) !== 0,
+      })),
+  );
+}

@@ -24,6 +24,16 @@ export function sourceTowards(routes: Pick<RouteSocket, 'routeTo'>, address: str
   }
 }
 
+/** The interface that packets to an address leave by; `undefined` without a route. */
+export function linkTowards(routes: Pick<RouteSocket, 'routeTo'>, address: string): number | undefined {
+  try {
+    return routes.routeTo(address).interfaceIndex;
+  } catch (error) {
+    if (error instanceof NetlinkError) return undefined;
+    throw error;
+  }
+}
+
 /**
  * Our link-local address on the link that an address is on; `undefined` when that is behind a gateway, or the link has none
  * that is ours for certain: one that is still being looked for on the link may turn out to be another's (RFC 4862 section 5.4).

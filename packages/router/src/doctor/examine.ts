@@ -4,6 +4,7 @@ import {
   ControlClientError,
   chainsThatDrop,
   checkClock,
+  checkDuplicates,
   checkOwners,
   controlRequest,
   type Finding,
@@ -14,6 +15,7 @@ import {
 import {
   addressOwners,
   arpLinks,
+  detectionOf,
   isClockSynchronized,
   type Link,
   Nftables,
@@ -125,8 +127,10 @@ function kernelFindings(
     memberInterfaces: [...new Set([...memberLinks, ...onLink])],
     interfaces: up.map(({ name }) => name),
   });
+  const inUse = links.filter(({ name }) => memberLinks.has(name) || onLink.includes(name));
   return [
     ...unreachable,
+    ...checkDuplicates(detectionOf(routes.addresses(), inUse)),
     ...checkSysctls(settings, { read: readSysctl, write: writeSysctl }, fixes),
     ...checkMtu(up, [...memberLinks]),
     ...owners(vips, arpLinks(up, routes.addresses()), routes),

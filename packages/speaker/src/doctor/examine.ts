@@ -3,6 +3,7 @@ import {
   ControlClientError,
   chainsThatDrop,
   checkClock,
+  checkDuplicates,
   checkOwners,
   controlRequest,
   type Finding,
@@ -16,13 +17,15 @@ import {
 import {
   addressOwners,
   arpLinks,
+  detectionOf,
   isClockSynchronized,
+  type Link,
   Nftables,
   NftablesError,
   RouteSocket,
 } from '@bgp-lb/linux';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
-import { hostFacts, sourceTowards } from '../host-facts.ts';
+import { hostFacts, linkTowards, sourceTowards } from '../host-facts.ts';
 import { lastError, type SpeakerStatus } from '../status.ts';
 import { checkApiServer, checkCa, checkShutdownDelay } from './check-api-server.ts';
 import { checkDrainUnit, showDrainUnit } from './check-drain-unit.ts';
@@ -57,12 +60,14 @@ export async function examine(config: SpeakerConfig): Promise<readonly Finding[]
   }
 }
 
-function checkKernel({ vips }: SpeakerConfig, routes: RouteSocket): readonly Finding[] {
+function checkKernel(config: SpeakerConfig, routes: RouteSocket): readonly Finding[] {
+  const { vips } = config;
   const links = routes.links();
   const addresses = routes.addresses();
   const speaking = arpLinks(links, addresses).filter(({ isUp }) => isUp);
   return [
     ...checkAddresses(vips, links, addresses),
+    ...checkDuplicates(detectionOf(addresses, linksInUse(config, routes, links))),
     ...checkOwners({
       addresses: vips.map(({ address }) => address),
       links: speaking,
@@ -71,6 +76,16 @@ function checkKernel({ vips }: SpeakerConfig, routes: RouteSocket): readonly Fin
     }),
     ...checkArp(speaking, (index) => routes.linkIpv4Conf(index)),
   ];
+}
+
+/** The links that sessions leave by, and the loopback, which has the VIPs. */
+function linksInUse(
+  { routers }: SpeakerConfig,
+  routes: RouteSocket,
+  links: readonly Link[],
+): readonly Link[] {
+  const indices = routers.map(({ address }) => linkTowards(routes, address));
+  return links.filter(({ index, isLoopback }) => isLoopback || indices.includes(index));
 }
 
 async function firewall({ vips, routers }: SpeakerConfig): Promise<readonly Finding[]> {

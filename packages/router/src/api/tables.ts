@@ -41,11 +41,11 @@ export function statusTables({ vips, healthCheck, bfd, dataplane, md5, onLink }:
       : [
           {
             columns: ['VIP', 'INTERFACE', 'ANSWERS', 'OTHER OWNER', 'PROBLEM'],
-            rows: onLink.map(({ address, interface: name, phase, owner, problem }) => [
+            rows: onLink.map(({ address, interface: name, phase, owner, isOwnerPeer, problem }) => [
               address,
               name,
               phase,
-              owner ?? '',
+              owner === null || isOwnerPeer ? (owner ?? '') : `${owner}, no load balancer`,
               problem,
             ]),
           },

@@ -163,16 +163,29 @@ describe('explain of the router', () => {
   });
 
   it.each([
-    ['answering', null, true],
-    ['standby', '02:00:00:00:00:01', true],
-    ['probing', null, false],
-    ['absent', null, false],
-  ] as const)('tells whether it is answered for on a link: %s', (phase, owner, pass) => {
+    ['answering', null, false, true],
+    ['standby', '02:00:00:00:00:01', true, true],
+    ['standby', '02:00:00:00:00:01', false, false],
+    ['answering', '02:00:00:00:00:01', false, false],
+    ['probing', null, false, false],
+    ['absent', null, false, false],
+  ] as const)('tells whether it is answered for on a link: %s, %s, %s', (phase, owner, isOwnerPeer, pass) => {
     const problem = phase === 'absent' ? 'eth0 is down' : '';
-    const onLink = [{ address: '10.100.0.1', interface: 'eth0', phase, owner, problem, sinceMs: 7_000 }];
+    const onLink = [
+      {
+        address: '10.100.0.1',
+        interface: 'eth0',
+        phase,
+        owner,
+        isOwnerPeer,
+        problem,
+        sinceMs: 7_000,
+      } as const,
+    ];
     const [vip] = explain({ ...status, onLink }, []);
     const found = vip?.reasons.find(({ what }) => what === 'gate on link eth0');
     expect(found).toMatchObject({ pass, sinceMs: 7_000, reason: expect.stringMatching(owner ?? phase) });
+    if (owner !== null && !isOwnerPeer) expect(found?.next).toContain(`ip neigh | grep ${owner}`);
     expect(vip?.reasons.find(({ what }) => what === 'gate kernel')?.sinceMs).toBe(3_000);
   });
 

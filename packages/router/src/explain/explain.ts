@@ -113,14 +113,20 @@ function gatePanic({ rules: { panic } }: VipStatus): Reason {
       );
 }
 
-/** Whether the VIP is answered for where it is an address of a subnet. One that stands by leaves that to another load balancer. */
+/**
+ * Whether the VIP is answered for where it is an address of a subnet. One that stands by leaves that to another load balancer; a host
+ * that is none takes its clients away.
+ */
 function gatesOnLink({ vip }: VipStatus, onLink: ExplainedStatus['onLink']): Reason[] {
   return onLink
     .filter(({ address }) => address === vip.split('/')[0])
-    .map(({ interface: name, phase, owner, problem, sinceMs }) => {
-      const text = owner === null ? phase : `${phase}, ${owner} has it`;
-      const isGood = phase === 'answering' || phase === 'standby';
-      const next = phase === 'probing' ? 'it ends by itself' : '`ip link show`';
+    .map(({ interface: name, phase, owner, isOwnerPeer, problem, sinceMs }) => {
+      const isForeign = owner !== null && !isOwnerPeer;
+      const has = isForeign ? 'has it, and is no load balancer of this kind' : 'has it';
+      const text = owner === null ? phase : `${phase}, ${owner} ${has}`;
+      const isGood = !isForeign && (phase === 'answering' || phase === 'standby');
+      const search = `take the VIP off that host: \`ip neigh | grep ${owner}\``;
+      const next = isForeign ? search : phase === 'probing' ? 'it ends by itself' : '`ip link show`';
       return reason(
         `gate on link ${name}`,
         isGood,

@@ -37,6 +37,7 @@ const answering: OnLinkStatus = {
   address: '10.100.0.1',
   interface: 'eth0',
   phase: 'standby',
+  isOwnerPeer: true,
   owner: '02:00:00:00:00:01',
   problem: '',
 };

@@ -1,5 +1,6 @@
 import { createMetrics, type Metrics } from '@bgp-lb/daemon';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
 import { BfdMetrics } from './bfd-metrics.ts';
 
 /** Names of the metrics begin so. */
@@ -30,7 +31,7 @@ export interface MetricSources {
   forwarding(): readonly { readonly vip: string; readonly forwarding: boolean }[];
   sessions(): readonly { readonly role: string; readonly state: string }[];
   rejectedConnections(): number;
-  onLink(): readonly { readonly address: string; readonly interface: string; readonly phase: string }[];
+  onLink(): readonly Pick<OnLinkStatus, 'address' | 'interface' | 'phase' | 'owner' | 'isOwnerPeer'>[];
 }
 
 /** The last reload of the configuration; the start counts as one. */
@@ -198,6 +199,16 @@ export class RouterMetrics {
         sources.onLink().map(({ address, interface: name, phase }) => ({
           labels: { vip: address, interface: name },
           value: phase === 'answering' ? 1 : 0,
+        })),
+    );
+    this.#gauge(
+      'on_link_foreign_owner',
+      '1 while a host that is no load balancer of this kind says that it has a VIP, on an interface of dataplane.proxyInterfaces.',
+      ['vip', 'interface'],
+      () =>
+        sources.onLink().map(({ address, interface: name, owner, isOwnerPeer }) => ({
+          labels: { vip: address, interface: name },
+          value: owner !== null && !isOwnerPeer ? 1 : 0,
         })),
     );
     this.#gauge('sessions', 'BGP sessions by role and state.', ['role', 'state'], () =>

@@ -99,6 +99,32 @@ describe('a reload that takes VIPs and neighbours away', () => {
 });
 
 describe('the observer', () => {
+  it.each([
+    ['standby', '02:00:00:00:00:01', true, 'info'],
+    ['standby', '02:00:00:00:00:01', false, 'warn'],
+    ['answering', '02:00:00:00:00:01', true, 'warn'],
+    ['answering', '02:00:00:00:00:01', false, 'warn'],
+    ['answering', null, false, 'info'],
+  ] as const)(
+    'warns of another owner of a VIP on a link: %s, %s, peer %s: %s',
+    (phase, owner, isOwnerPeer, level) => {
+      observer.onLink({
+        ...{
+          address: '10.100.0.1',
+          interface: 'eth0',
+          from: 'probing',
+          phase,
+          owner,
+          isOwnerPeer,
+          problem: '',
+        },
+      });
+      expect(lines).toMatchObject([{ level, owner, isOwnerPeer }]);
+      const isForeign = owner !== null && !isOwnerPeer;
+      expect(JSON.stringify(lines).includes('is no load balancer')).toBe(isForeign);
+    },
+  );
+
   it('writes one log line and one event for a transition, with the reason', () => {
     observer.transition('10.100.0.1/32', {
       member: '10.0.0.11',

@@ -179,12 +179,14 @@ export class RouterObserver {
     this.#record('error', 'reload-incomplete', { error }, error);
   }
 
-  onLink({ address, interface: name, from, phase, owner, problem }: OnLinkChange): void {
-    const fields = { vip: address, interface: name, from, to: phase, owner };
-    const who = owner === null ? '' : `: ${owner} says that it has it`;
+  onLink({ address, interface: name, from, phase, owner, isOwnerPeer, problem }: OnLinkChange): void {
+    const fields = { vip: address, interface: name, from, to: phase, owner, isOwnerPeer };
+    const isForeign = owner !== null && !isOwnerPeer;
+    const what = isForeign ? ', and is no load balancer of this kind' : '';
+    const who = owner === null ? '' : `: ${owner} says that it has it${what}`;
     const isContested = phase === 'answering' && owner !== null;
     this.#record(
-      isContested || phase === 'absent' ? 'warn' : 'info',
+      isContested || isForeign || phase === 'absent' ? 'warn' : 'info',
       'on-link',
       problem === '' ? fields : { ...fields, problem },
       `${address} on ${name}: ${phase}${problem === '' ? who : `: ${problem}`}`,

@@ -18,14 +18,15 @@ const nobody = new Uint8Array(6);
 const unspecified = new Uint8Array(4);
 
 /**
- * ARP for IPv4 (RFC 826), with probes and announcements as RFC 5227 has them.
+ * ARP for IPv4 (RFC 826), with probes and announcements as RFC 5227 has them, but for a mark: an announcement has the sender's own
+ * address where RFC 5227 wants nothing of interest, the target's link-layer address. By it a load balancer is told from any other host.
  *
- * With a shared identity an announcement has the sender's own address where RFC 5227 wants nothing of interest, the target's link-layer
- * address; and a probe is a question with a sender, marked there too: a kernel that is a proxy, whose daemon does not run, answers
- * questions and no probes.
+ * With a shared identity a probe is a question with a sender, marked there too: a kernel that is a proxy, whose daemon does not run,
+ * answers questions and no probes.
  * @param own our link-layer address
+ * @param asker an IPv4 address of ours on the link, in whose name questions are asked
  */
-export function arpLanguage(own: string, shared?: SharedIdentity): LinkLanguage {
+export function arpLanguage(own: string, asker: string, shared?: SharedIdentity): LinkLanguage {
   const mac = linkAddressOctets(own);
   const make = (
     type: number,
@@ -45,14 +46,23 @@ export function arpLanguage(own: string, shared?: SharedIdentity): LinkLanguage 
     shared === undefined ? mac : linkAddressOctets(shared.linkOf(address)),
     octetsOf(address),
   ];
-  const mark = shared === undefined ? nobody : mac;
-  const asker = shared === undefined ? unspecified : octetsOf(shared.asker);
+  const announcement = (address: string, to: Uint8Array): OutgoingPacket =>
+    make(operation.request, claimed(address), [mac, octetsOf(address)], to);
   return {
-    parse: parseArp,
-    probe: (address) => make(operation.request, [mac, asker], [mark, octetsOf(address)], broadcast),
-    answer: (address, { link, address: to }) => make(operation.reply, claimed(address), [link, to], link),
-    announcement: (address) =>
-      make(operation.request, claimed(address), [mark, octetsOf(address)], broadcast),
+    parse: (packet) => parseArp(packet, shared),
+    probe: (address) =>
+      shared === undefined
+        ? make(operation.request, [mac, unspecified], [nobody, octetsOf(address)], broadcast)
+        : make(operation.request, [mac, octetsOf(asker)], [mac, octetsOf(address)], broadcast),
+    question: (address) =>
+      make(operation.request, [mac, octetsOf(asker)], [nobody, octetsOf(address)], broadcast),
+    answer: (address, { link, address: to, isPeer }) => {
+      const reply = make(operation.reply, claimed(address), [link, to], link);
+      // A reply has no room for the mark: one who probes may be a load balancer, and is told first who we are.
+      if (isPeer) return [announcement(address, link)];
+      return isEqual(to, unspecified) ? [announcement(address, link), reply] : [reply];
+    },
+    announcement: (address) => announcement(address, broadcast),
   };
 }
 
@@ -60,7 +70,10 @@ export function arpLanguage(own: string, shared?: SharedIdentity): LinkLanguage 
  * A request whose sender has the address, for another target, is no claim: masters that have the VIP on their loopback
  * may send such, and do not answer for it.
  */
-function parseArp(packet: Uint8Array): { address: string; message: LinkMessage } | undefined {
+function parseArp(
+  packet: Uint8Array,
+  shared: SharedIdentity | undefined,
+): { address: string; message: LinkMessage } | undefined {
   if (packet.length < length || head.some((octet, index) => packet[index] !== octet)) return undefined;
   const part = (begin: number, size: number): Uint8Array => packet.slice(begin, begin + size);
   const [sender, target, link] = [part(at.sender, 4), part(at.target, 4), part(at.senderLink, 6)];
@@ -68,13 +81,17 @@ function parseArp(packet: Uint8Array): { address: string; message: LinkMessage }
   const from = linkAddressText(link);
   const isAnnouncement = isEqual(sender, target);
   if (packet[at.operation] === operation.reply || isAnnouncement) {
-    const isMarked = packet[at.operation] === operation.request && isDevice(mark);
+    const address = textOf(sender);
+    const isRequest = packet[at.operation] === operation.request;
+    const isMarked = isRequest && isDevice(mark);
     const claimant = isMarked ? linkAddressText(mark) : from;
-    return { address: textOf(sender), message: { type: 'claim', from: claimant } };
+    const isPeer = isMarked || from === shared?.linkOf(address) || (isRequest ? false : undefined);
+    return { address, message: { type: 'claim', from: claimant, isPeer } };
   }
   if (packet[at.operation] !== operation.request) return undefined;
-  const replyTo = { link, address: sender };
-  const isProbe = isEqual(sender, unspecified) || isEqual(mark, link);
+  const isPeer = isEqual(mark, link);
+  const replyTo = { link, address: sender, isPeer };
+  const isProbe = isEqual(sender, unspecified) || isPeer;
   return {
     address: textOf(target),
     message: { type: isProbe ? 'probe' : 'question', from, replyTo },

@@ -4,10 +4,15 @@ import { type ClaimContext, type ClaimEvent, type ClaimState, initialClaim, step
 const own = '02:00:00:00:00:05';
 const lower = '02:00:00:00:00:01';
 const higher = '02:00:00:00:00:09';
-const replyTo = { link: new Uint8Array(6), address: new Uint8Array(4) };
+const replyTo = { link: new Uint8Array(6), address: new Uint8Array(4), isPeer: false };
 const question: ClaimEvent = { type: 'question', from: higher, replyTo };
 const probeOf = (from: string | undefined): ClaimEvent => ({ type: 'probe', from, replyTo });
-const claimOf = (from: string): ClaimEvent => ({ type: 'claim', from });
+/** Of another load balancer, unless it is said not to be. */
+const claimOf = (from: string, isPeer = true): ClaimEvent => ({
+  type: 'claim',
+  from,
+  isPeer,
+});
 
 /** A claim over time. */
 class Claim {
@@ -131,23 +136,24 @@ describe('the claim of a VIP on a link', () => {
 
   it.each([
     ['the other one asks for it, and so has given it up', (claim: Claim) => claim.hear(probeOf(higher))],
-    ['the other one says so no more', (claim: Claim) => claim.wait(96_000)],
+    ['the other one says so no more', (claim: Claim) => claim.wait(15_000)],
     ['it serves nobody itself', (claim: Claim) => claim.serve(false)],
   ])('knows of no other owner any more when %s', (_, settle) => {
     const claim = new Claim();
     claim.wait(10_000);
     claim.hear(claimOf(higher));
     claim.hear(probeOf(lower));
-    claim.wait(61_000);
+    claim.wait(20_000);
     expect(claim.state).toMatchObject({ phase: 'answering', owner: higher });
     settle(claim);
     expect(claim.state).toMatchObject({ phase: 'answering', owner: undefined });
   });
 
-  it('says again every half minute that it has it, for those who could not hear it before', () => {
+  it('says again every ten seconds that it has it, and asks who else has', () => {
     const claim = new Claim();
     claim.wait(10_000);
-    expect(claim.wait(60_000)).toEqual(['announcement', 'announcement']);
+    const each = ['question', 'announcement'];
+    expect(claim.wait(20_000)).toEqual([...each, ...each]);
     claim.serve(false);
     expect(claim.wait(60_000)).toEqual([]);
   });
@@ -168,6 +174,57 @@ describe('the claim of a VIP on a link', () => {
     claim.hear(claimOf(own));
     claim.hear(probeOf(own));
     expect(claim.state).toMatchObject({ phase: 'answering', owner: undefined });
+  });
+});
+
+describe('the claim of a VIP that a host has which is no load balancer', () => {
+  const foreign = (from: string): ClaimEvent => claimOf(from, false);
+
+  it.each([lower, higher])('stands by while %s had it first, until that is silent', (owner) => {
+    const claim = new Claim();
+    claim.hear(foreign(owner));
+    expect(claim.state).toMatchObject({ phase: 'standby', owner, isOwnerPeer: false });
+    claim.wait(2_000);
+    expect(claim.state).toMatchObject({ phase: 'answering', owner: undefined });
+  });
+
+  it.each([lower, higher])('does not give it up while it serves, and names %s', (owner) => {
+    const claim = new Claim();
+    claim.wait(10_000);
+    expect(claim.hear(foreign(owner))).toEqual(['announcement']);
+    expect(claim.state).toMatchObject({ phase: 'answering', owner, isOwnerPeer: false });
+    // It fills no link: one packet in a second, whatever the other does.
+    for (let claims = 0; claims < 100; claims += 1) expect(claim.hear(foreign(owner))).toEqual([]);
+    claim.wait(1_000);
+    expect(claim.hear(foreign(owner))).toEqual(['announcement']);
+    claim.wait(36_000);
+    expect(claim.state).toMatchObject({ phase: 'answering', owner: undefined });
+  });
+
+  it('gives it up where it serves nobody', () => {
+    const claim = new Claim(false);
+    claim.wait(10_000);
+    claim.hear(foreign(higher));
+    expect(claim.state).toMatchObject({ phase: 'standby', owner: higher });
+  });
+
+  const reply = (from: string): ClaimEvent => ({ type: 'claim', from, isPeer: undefined });
+
+  it('knows a load balancer again by replies, which do not say what it is, and no other host', () => {
+    const claim = new Claim();
+    claim.hear(claimOf(lower, true));
+    claim.hear(reply(lower));
+    expect(claim.state).toMatchObject({ owner: lower, isOwnerPeer: true });
+    claim.hear(reply(higher));
+    expect(claim.state).toMatchObject({ owner: higher, isOwnerPeer: false });
+  });
+
+  it('takes one that probes for a load balancer until it claims the address and is none', () => {
+    const claim = new Claim();
+    claim.hear(probeOf(lower));
+    expect(claim.state).toMatchObject({ phase: 'standby', isOwnerPeer: true });
+    claim.hear(foreign(lower));
+    expect(claim.state).toMatchObject({ phase: 'standby', isOwnerPeer: false });
   });
 });
 
@@ -221,7 +278,10 @@ describe('two load balancers on one link', () => {
         now,
       });
       this.#state = state;
-      return actions.map(({ send }) => (send === 'probe' ? probeOf(this.own) : claimOf(this.own)));
+      return actions.map(({ send }) => {
+        if (send === 'question') return { type: 'question', from: this.own, replyTo };
+        return send === 'probe' ? probeOf(this.own) : claimOf(this.own);
+      });
     }
   }
 

@@ -15,6 +15,8 @@ export interface ClaimState {
   readonly announcements: number;
   /** Who last said that he has it, and it is not us. */
   readonly owner: string | undefined;
+  /** He is a load balancer as we are: who of us answers is settled by itself. */
+  readonly isOwnerPeer: boolean;
   /** Monotonic milliseconds. */
   readonly dueAt: number;
   readonly defendedAt: number;
@@ -29,7 +31,7 @@ export type ClaimEvent =
   | LinkMessage;
 
 export type ClaimAction =
-  | { readonly send: 'probe' | 'announcement' }
+  | { readonly send: 'probe' | 'question' | 'announcement' }
   | { readonly send: 'answer'; readonly replyTo: ReplyTo };
 
 /** What a step depends on besides the state. */
@@ -57,12 +59,14 @@ const ANNOUNCEMENTS = 3;
 const ANNOUNCE_INTERVAL = 500;
 /**
  * Between announcements of one who serves, once those first ones are sent: so that switches do not forget where the address is, and two
- * that both took it while they could not hear each other learn of it.
+ * that both took it while they could not hear each other learn of it. With each he asks who else has it: a host that was given the
+ * address without asking, as most kernels do for IPv4, says nothing by itself. As long as DEFEND_INTERVAL (RFC 5227 section 1.1): clients
+ * come back to us while it has it too.
  */
-const REMINDER_INTERVAL = 30_000;
+const REMINDER_INTERVAL = 10_000;
 /** Whoever says no more that an address is his, while we answer for it, has given it up: he would remind others of it twice in this. */
 const SETTLED = 2 * REMINDER_INTERVAL + 5_000;
-/** An address is defended once in so long (RFC 5227 section 2.4 has ten seconds): two that both stay would fill the link. */
+/** A claim is answered once in so long (RFC 5227 section 2.4 has ten seconds): two that both stay would fill the link. */
 const DEFEND_INTERVAL = 1_000;
 
 /** @param isHeld the kernel has answered for the address since before this process began */
@@ -72,6 +76,7 @@ export function initialClaim(now: number, isHeld = false): ClaimState {
     unanswered: 0,
     announcements: 0,
     owner: undefined,
+    isOwnerPeer: false,
     dueAt: now,
     defendedAt: Number.NEGATIVE_INFINITY,
     ownerAt: Number.NEGATIVE_INFINITY,
@@ -80,7 +85,9 @@ export function initialClaim(now: number, isHeld = false): ClaimState {
 
 /**
  * The next state and what is to be sent; pure. Of two load balancers that want the same address, one that can serve comes before
- * one that cannot, and the lower link-layer address before the higher; both know it without talking of it.
+ * one that cannot, and the lower link-layer address before the higher; both know it without talking of it. Any other host that had the
+ * address first is left alone; one that comes later, while we serve, does not make us give it up (RFC 5227 section 2.4, (c)): a cluster
+ * depends on it.
  */
 export function stepClaim(
   state: ClaimState,
@@ -97,7 +104,7 @@ export function stepClaim(
     case 'probe':
       return probed(state, event, context);
     case 'claim':
-      return claimed(state, event.from, context);
+      return claimed(state, event, context);
   }
 }
 
@@ -105,9 +112,13 @@ function tick(state: ClaimState, { isServing, now }: ClaimContext): ReturnType<t
   if (state.phase === 'answering') {
     if (!isServing) return { state: { ...state, dueAt: Number.POSITIVE_INFINITY }, actions: [] };
     const announcements = Math.max(0, state.announcements - 1);
-    const dueAt = now + (announcements === 0 ? REMINDER_INTERVAL : ANNOUNCE_INTERVAL);
     const owner = now - state.ownerAt >= SETTLED ? undefined : state.owner;
-    return { state: { ...state, announcements, owner, dueAt }, actions: [{ send: 'announcement' }] };
+    const dueAt = now + (announcements === 0 ? REMINDER_INTERVAL : ANNOUNCE_INTERVAL);
+    const isReminder = state.announcements === 0;
+    return {
+      state: { ...state, announcements, owner, dueAt },
+      actions: [...(isReminder ? [{ send: 'question' } as const] : []), { send: 'announcement' }],
+    };
   }
   if (state.unanswered >= (isServing ? PROBES : QUIET_PROBES)) {
     const taken = { ...state, phase: 'answering', owner: undefined, unanswered: 0 } as const;
@@ -141,24 +152,39 @@ function probed(
     return { state: settled, actions: context.isServing ? [answer(replyTo)] : [] };
   }
   const isRival = state.phase === 'probing' && from !== undefined && from < context.own;
-  return { state: isRival ? standBy(state, from, context.now) : state, actions: [] };
+  // Until he claims it we take him for one of us: another host would wait for longer, and be asked by us.
+  return { state: isRival ? standBy(state, from, true, context.now) : state, actions: [] };
 }
 
-function claimed(state: ClaimState, from: string, context: ClaimContext): ReturnType<typeof stepClaim> {
+function claimed(
+  state: ClaimState,
+  { from, isPeer }: Extract<LinkMessage, { type: 'claim' }>,
+  context: ClaimContext,
+): ReturnType<typeof stepClaim> {
   const { own, isServing, now } = context;
   if (from === own) return { state, actions: [] };
-  if (state.phase !== 'answering' || !isServing || from < own) {
-    return { state: standBy(state, from, now), actions: [] };
+  const isOwnerPeer = isPeer ?? (from === state.owner && state.isOwnerPeer);
+  if (state.phase !== 'answering' || !isServing || (isOwnerPeer && from < own)) {
+    return { state: standBy(state, from, isOwnerPeer, now), actions: [] };
   }
-  const contested = { ...state, owner: from, ownerAt: now };
+  const contested = { ...state, owner: from, isOwnerPeer, ownerAt: now };
   return now - state.defendedAt < DEFEND_INTERVAL
     ? { state: contested, actions: [] }
     : { state: { ...contested, defendedAt: now }, actions: [{ send: 'announcement' }] };
 }
 
-function standBy(state: ClaimState, owner: string, now: number): ClaimState {
+function standBy(state: ClaimState, owner: string, isOwnerPeer: boolean, now: number): ClaimState {
   const dueAt = state.phase === 'standby' ? state.dueAt : now + STANDBY_INTERVAL;
-  return { ...state, phase: 'standby', owner, ownerAt: now, unanswered: 0, announcements: 0, dueAt };
+  return {
+    ...state,
+    phase: 'standby',
+    owner,
+    isOwnerPeer,
+    ownerAt: now,
+    unanswered: 0,
+    announcements: 0,
+    dueAt,
+  };
 }
 
 function answer(replyTo: ReplyTo): ClaimAction {

@@ -4,13 +4,17 @@ export type LinkMessage =
   | { readonly type: 'question'; readonly from: string; readonly replyTo: ReplyTo }
   /** Somebody asks whether he may have it (RFC 5227 section 2.1.1, RFC 4862 section 5.4). `undefined`: he does not say who he is. */
   | { readonly type: 'probe'; readonly from: string | undefined; readonly replyTo: ReplyTo }
-  /** Somebody says that he has it. */
-  | { readonly type: 'claim'; readonly from: string };
+  /**
+   * Somebody says that he has it. Load balancers of this kind mark that they are such; `undefined`: a packet that has no room for a mark.
+   */
+  | { readonly type: 'claim'; readonly from: string; readonly isPeer: boolean | undefined };
 
 /** Where an answer goes: octets of the link-layer address, and of the IP address. */
 export interface ReplyTo {
   readonly link: Uint8Array;
   readonly address: Uint8Array;
+  /** He is a load balancer as we are, and says so. */
+  readonly isPeer: boolean;
 }
 
 /** A packet and the link-layer address that it goes to. */
@@ -23,8 +27,12 @@ export interface OutgoingPacket {
 export interface LinkLanguage {
   /** The address that a packet is about, and what it says; `undefined` for one that says nothing of that kind. */
   parse(packet: Uint8Array): { readonly address: string; readonly message: LinkMessage } | undefined;
+  /** Whether somebody has it, of one who has it not. */
   probe(address: string): OutgoingPacket;
-  answer(address: string, replyTo: ReplyTo): OutgoingPacket;
+  /** Who else has it, of one who has it: what is answered goes to us alone, and nobody gives it up. */
+  question(address: string): OutgoingPacket;
+  /** One packet or more, in this order. */
+  answer(address: string, replyTo: ReplyTo): readonly OutgoingPacket[];
   announcement(address: string): OutgoingPacket;
 }
 
@@ -45,6 +53,4 @@ export function linkAddressOctets(text: string): Uint8Array {
 export interface SharedIdentity {
   /** The link-layer address that goes with a VIP. */
   linkOf(address: string): string;
-  /** An IPv4 address of ours on the link, in whose name questions are asked. */
-  readonly asker: string;
 }

@@ -5,7 +5,7 @@ import { LinkSegment, type LinkSegmentOptions } from './link-segment.ts';
 
 const [first, second] = ['10.0.0.100', '10.0.0.101'];
 const [own, rival] = ['02:00:00:00:00:05', '02:00:00:00:00:01'];
-const shared = { linkOf: () => '02:b4:0a:00:00:64', asker: '10.0.0.10' };
+const shared = { linkOf: () => '02:b4:0a:00:00:64' };
 
 describe('a segment whose answers leave by devices of their own', () => {
   let clock: ManualClock;
@@ -30,7 +30,7 @@ describe('a segment whose answers leave by devices of their own', () => {
     const options: LinkSegmentOptions = {
       addresses: [first],
       own,
-      language: arpLanguage(own, shared),
+      language: arpLanguage(own, '10.0.0.10', shared),
       clock,
       open: (_addresses, { packet }) => {
         hear = packet;
@@ -70,10 +70,11 @@ describe('a segment whose answers leave by devices of their own', () => {
   });
 
   it('removes the device when another has the address, or it is claimed no more, or the link is lost', () => {
-    segment();
+    const one = segment();
     clock.advance(10_000);
-    hear(arpLanguage(rival, shared).announcement(first).packet);
+    hear(arpLanguage(rival, '10.0.0.11', shared).announcement(first).packet);
     expect(held.size).toBe(0);
+    one.close();
 
     const two = segment();
     clock.advance(10_000);

@@ -140,7 +140,8 @@ export class LinkSegment {
     for (const action of actions) this.#act(address, action);
     if (before.phase === 'answering' && state.phase !== 'answering') this.#options.voice?.release(address);
     else if (event.type === 'serving' || before.phase !== state.phase) this.#settle(address, state);
-    if (before.phase !== state.phase || before.owner !== state.owner) changed(address, before, state);
+    const isSameOwner = before.owner === state.owner && before.isOwnerPeer === state.isOwnerPeer;
+    if (before.phase !== state.phase || !isSameOwner) changed(address, before, state);
   }
 
   /** What speaks for the address is as it is to be, also while nothing is said. */
@@ -150,9 +151,10 @@ export class LinkSegment {
 
   #act(address: string, action: ClaimAction): void {
     const { language } = this.#options;
-    if (action.send === 'answer') this.#say(address, language.answer(address, action.replyTo));
-    else if (action.send === 'announcement') this.#say(address, language.announcement(address));
-    else this.#trying(() => this.#send(this.#socket, language.probe(address)));
+    if (action.send === 'announcement') this.#say(address, language.announcement(address));
+    else if (action.send !== 'answer')
+      this.#trying(() => this.#send(this.#socket, language[action.send](address)));
+    else for (const packet of language.answer(address, action.replyTo)) this.#say(address, packet);
   }
 
   /** As the one who has the address. */

@@ -18,50 +18,62 @@ const Type = { solicitation: 135, advertisement: 136 } as const;
 /** Override: what a cache has is replaced; solicited: an answer (RFC 4861 section 4.4). */
 const Flag = { solicited: 0x40, override: 0x20 } as const;
 const Option = { sourceLink: 1, targetLink: 2, nonce: 14 } as const;
+/** What a nonce of ours ends with, behind a link-layer address: `bgp-lb`. */
+const mark = Uint8Array.of(0x62, 0x67, 0x70, 0x2d, 0x6c, 0x62, 0, 0);
 const unspecified = new Uint8Array(16);
 const allNodes = Uint8Array.of(0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
 
 /**
  * Neighbour discovery for IPv6 (RFC 4861), with the probes of duplicate address detection (RFC 4862 section 5.4). Who probes is not
- * said there; ours say it in a nonce (RFC 3971 section 5.3.2, RFC 7527), so that two that begin at once can settle who yields.
- * With a shared identity a nonce says it in announcements too.
+ * said there; ours say it in a nonce (RFC 3971 section 5.3.2, RFC 7527), so that two that begin at once can settle who yields. Kernels
+ * put a random one of six octets there; ours is longer, and marked. The same one is in what we say to have an address: by it a load
+ * balancer is told from any other host.
  * @param own our link-layer address
  * @param source our address on the link, which answers are from
  */
 export function neighbourDiscoveryLanguage(
   own: string,
   source: string,
-  shared?: Pick<SharedIdentity, 'linkOf'>,
+  shared?: SharedIdentity,
 ): LinkLanguage {
   const mac = linkAddressOctets(own);
   const from = octetsOf(source);
-  const optionsFor = (address: string): readonly number[] =>
-    shared === undefined
-      ? [Option.targetLink, 1, ...mac]
-      : [Option.targetLink, 1, ...linkAddressOctets(shared.linkOf(address)), Option.nonce, 1, ...mac];
+  const nonce = [Option.nonce, 2, ...mac, ...mark];
+  const linkOf = (address: string): string => shared?.linkOf(address) ?? own;
+  const optionsFor = (address: string): readonly number[] => [
+    ...[Option.targetLink, 1, ...linkAddressOctets(linkOf(address))],
+    ...nonce,
+  ];
+  const solicit = (address: string, options: readonly number[], by: Uint8Array): OutgoingPacket => {
+    const target = octetsOf(address);
+    const group = solicitedNode(target);
+    return {
+      packet: packetOf(Type.solicitation, 0, target, options, by, group),
+      to: multicastLink(group),
+    };
+  };
   const advertise = (address: string, to: Uint8Array, link: Uint8Array, flags: number): OutgoingPacket => ({
     packet: packetOf(Type.advertisement, flags, octetsOf(address), optionsFor(address), from, to),
     to: link,
   });
   return {
-    parse: parseNeighbourDiscovery,
-    probe: (address) => {
-      const target = octetsOf(address);
-      const group = solicitedNode(target);
-      return {
-        packet: packetOf(Type.solicitation, 0, target, [Option.nonce, 1, ...mac], unspecified, group),
-        to: multicastLink(group),
-      };
-    },
-    answer: (address, replyTo) =>
+    parse: (packet) => parseNeighbourDiscovery(packet, own, linkOf),
+    probe: (address) => solicit(address, nonce, unspecified),
+    question: (address) => solicit(address, [Option.sourceLink, 1, ...mac], from),
+    answer: (address, replyTo) => [
       isUnspecified(replyTo.address)
         ? advertise(address, allNodes, multicastLink(allNodes), Flag.override)
         : advertise(address, replyTo.address, replyTo.link, Flag.solicited | Flag.override),
+    ],
     announcement: (address) => advertise(address, allNodes, multicastLink(allNodes), Flag.override),
   };
 }
 
-function parseNeighbourDiscovery(packet: Uint8Array): { address: string; message: LinkMessage } | undefined {
+function parseNeighbourDiscovery(
+  packet: Uint8Array,
+  own: string,
+  linkOf: (address: string) => string,
+): { address: string; message: LinkMessage } | undefined {
   const payload = packet.length - headerLength;
   if (payload < messageLength || (packet[0] ?? 0) >> 4 !== 6 || packet[6] !== icmpv6) return undefined;
   // A packet of another link cannot have it (RFC 4861 section 7.1). The code is 0.
@@ -73,33 +85,50 @@ function parseNeighbourDiscovery(packet: Uint8Array): { address: string; message
   if (options === undefined) return undefined;
   const address = formatIpAddress(ipAddress(body.slice(8, 24)));
   if (body[0] === Type.advertisement) {
-    const link = options.get(Option.targetLink);
-    return link === undefined
-      ? undefined
-      : { address, message: { type: 'claim', from: linkAddressText(options.get(Option.nonce) ?? link) } };
+    const octets = linkOption(options, Option.targetLink);
+    if (octets === undefined) return undefined;
+    const link = linkAddressText(octets);
+    const sender = senderOf(options);
+    // Who speaks RFC 3971 copies the nonce of a solicitation into what he answers (section 5.3.3): that is ours, and he is not.
+    const isCopied = sender === own && link !== own && link !== linkOf(address);
+    if (sender === undefined || isCopied) {
+      return { address, message: { type: 'claim', from: link, isPeer: link === linkOf(address) } };
+    }
+    return { address, message: { type: 'claim', from: sender, isPeer: true } };
   }
   if (body[0] !== Type.solicitation) return undefined;
   if (isUnspecified(source)) {
-    const nonce = options.get(Option.nonce);
-    const replyTo = { link: multicastLink(allNodes), address: source };
-    const from = nonce === undefined ? undefined : linkAddressText(nonce);
+    const from = senderOf(options);
+    const replyTo = { link: multicastLink(allNodes), address: source, isPeer: from !== undefined };
     return { address, message: { type: 'probe', from, replyTo } };
   }
-  const link = options.get(Option.sourceLink);
+  const link = linkOption(options, Option.sourceLink);
   // Without it the asker knows us already, and asks the kernel's way: we do not know where to.
   if (link === undefined) return undefined;
-  const replyTo: ReplyTo = { link, address: source };
+  const replyTo: ReplyTo = { link, address: source, isPeer: false };
   return { address, message: { type: 'question', from: linkAddressText(link), replyTo } };
 }
 
-/** Options of eight octets, by type; `undefined` when they are cut (RFC 4861 section 4.6). */
+/** The load balancer that a nonce names; `undefined` for one of anybody else. */
+function senderOf(options: ReadonlyMap<number, Uint8Array>): string | undefined {
+  const nonce = options.get(Option.nonce);
+  const isMarked = nonce?.length === 14 && mark.every((octet, index) => nonce[6 + index] === octet);
+  return isMarked ? linkAddressText(nonce.subarray(0, 6)) : undefined;
+}
+
+function linkOption(options: ReadonlyMap<number, Uint8Array>, type: number): Uint8Array | undefined {
+  const octets = options.get(type);
+  return octets?.length === 6 ? octets : undefined;
+}
+
+/** What options have, by type; `undefined` when they are cut (RFC 4861 section 4.6). */
 function optionsOf(body: Uint8Array): ReadonlyMap<number, Uint8Array> | undefined {
   const options = new Map<number, Uint8Array>();
   let at = messageLength;
   while (at < body.length) {
     const octets = (body[at + 1] ?? 0) * 8;
     if (octets === 0 || at + octets > body.length) return undefined;
-    if (octets === 8) options.set(body[at] ?? 0, body.slice(at + 2, at + 8));
+    options.set(body[at] ?? 0, body.slice(at + 2, at + octets));
     at += octets;
   }
   return options;

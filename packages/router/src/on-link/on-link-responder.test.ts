@@ -1,3 +1,4 @@
+import { AddressFlag } from '@bgp-lb/linux';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { type OnLinkChange, type OnLinkHost, OnLinkResponder } from './on-link-responder.ts';
@@ -11,6 +12,7 @@ describe('the responder when the VIPs change', () => {
   let closed: number;
   let refusal: Error | undefined;
   let changes: OnLinkChange[];
+  let addresses: { index: number; address: string; length: number; flags?: number }[];
   let responder: OnLinkResponder;
 
   beforeEach(() => {
@@ -19,9 +21,10 @@ describe('the responder when the VIPs change', () => {
     closed = 0;
     refusal = undefined;
     changes = [];
+    addresses = [{ index: 2, address: '10.0.0.10', length: 24 }];
     const host = {
       links: () => [link],
-      addresses: () => [{ index: 2, address: '10.0.0.10', length: 24 }],
+      addresses: () => addresses,
       open: ({ addresses }: { addresses: readonly string[] }) => {
         if (refusal !== undefined) throw refusal;
         opened.push(addresses);
@@ -87,6 +90,20 @@ describe('the responder when the VIPs change', () => {
     expect(opened).toHaveLength(3);
     responder.setAddresses([first]);
     expect(phases()).toEqual({ [first]: 'probing' });
+  });
+
+  it("does not speak from an address that may be another's, and does once it is known not to be", () => {
+    const vip = 'fd00::100';
+    const linkLocal = { index: 2, address: 'fe80::1', length: 64 };
+    addresses = [{ ...linkLocal, flags: AddressFlag.Tentative }];
+    responder.setAddresses([vip]);
+    expect(changes.at(-1)).toMatchObject({ phase: 'absent', problem: expect.stringContaining('passed') });
+    addresses = [{ ...linkLocal, flags: AddressFlag.DadFailed }];
+    clock.advance(1_000);
+    expect(phases()).toEqual({ [vip]: 'absent' });
+    addresses = [{ ...linkLocal, flags: AddressFlag.Permanent }];
+    clock.advance(1_000);
+    expect(phases()).toEqual({ [vip]: 'probing' });
   });
 
   it('touches nothing when nothing changes', () => {

@@ -1,7 +1,14 @@
-import { arpLinks, type InterfaceAddress, type Link, PacketSocket, RouteSocket } from '@bgp-lb/linux';
+import {
+  AddressFlag,
+  arpLinks,
+  type InterfaceAddress,
+  type Link,
+  PacketSocket,
+  RouteSocket,
+} from '@bgp-lb/linux';
 import type { Clock } from '@bgp-lb/protocol/node';
 import { arpLanguage } from './arp.ts';
-import type { ClaimPhase } from './claim.ts';
+import type { ClaimPhase, ClaimState } from './claim.ts';
 import type { LinkLanguage, SharedIdentity } from './link-message.ts';
 import { LinkSegment, type LinkSegmentOptions, type LinkVoice } from './link-segment.ts';
 import { neighbourDiscoveryLanguage } from './ndp.ts';
@@ -20,6 +27,8 @@ export interface OnLinkStatus {
   readonly phase: ClaimPhase | 'absent';
   /** The link-layer address of whoever else says that he has it. */
   readonly owner: string | null;
+  /** Whoever that is, is a load balancer of this kind: which of them answers is settled by itself. False where there is no owner. */
+  readonly isOwnerPeer: boolean;
   /** Why it is `absent`; empty otherwise. */
   readonly problem: string;
 }
@@ -198,7 +207,8 @@ export class OnLinkResponder {
   /** Only what has changed is told: an attempt that fails for the same reason is no news. */
   #tell(place: Place, before: OnLinkStatus): void {
     const now = statusOf(place, before.address);
-    if (now.phase === before.phase && now.owner === before.owner && now.problem === before.problem) return;
+    const isSameOwner = now.owner === before.owner && now.isOwnerPeer === before.isOwnerPeer;
+    if (now.phase === before.phase && isSameOwner && now.problem === before.problem) return;
     if (now.phase !== before.phase) this.#begin(place.interface, [now.address]);
     this.#options.changed({ ...now, from: before.phase });
   }
@@ -223,10 +233,7 @@ export class OnLinkResponder {
       clock,
       open: (addresses, handlers) => host.open({ index: link.index, addresses }, handlers),
       isServing: (address) => this.#serving.has(address),
-      changed: (address, { phase, owner }) => {
-        const before = { phase, owner: owner ?? null, problem: '', address, interface: place.interface };
-        this.#tell(place, before);
-      },
+      changed: (address, before) => this.#tell(place, statusFrom(place, address, before)),
       lost: (error) => {
         const before = place.addresses.map((address) => statusOf(place, address));
         this.#absent(place, error.message);
@@ -260,23 +267,46 @@ function languageOn(
   isShared: boolean,
 ): LinkLanguage {
   const asker = addresses.find(({ index, address }) => index === link.index && !address.includes(':'));
-  const shared: SharedIdentity = { linkOf: sharedLinkAddress, asker: asker?.address ?? '0.0.0.0' };
+  const shared: SharedIdentity | undefined = isShared ? { linkOf: sharedLinkAddress } : undefined;
   return version === 4
-    ? arpLanguage(link.address, isShared ? shared : undefined)
-    : neighbourDiscoveryLanguage(link.address, source(addresses, link), isShared ? shared : undefined);
+    ? arpLanguage(link.address, asker?.address ?? '0.0.0.0', shared)
+    : neighbourDiscoveryLanguage(link.address, source(addresses, link), shared);
 }
 
-function statusOf({ segment, interface: name, problem }: Place, address: string): OnLinkStatus {
-  const state = segment?.stateOf(address);
-  return state === undefined
-    ? { address, interface: name, phase: 'absent', owner: null, problem }
-    : { address, interface: name, phase: state.phase, owner: state.owner ?? null, problem: '' };
+function statusOf(place: Place, address: string): OnLinkStatus {
+  const state = place.segment?.stateOf(address);
+  if (state !== undefined) return statusFrom(place, address, state);
+  const { interface: name, problem } = place;
+  return { address, interface: name, phase: 'absent', owner: null, isOwnerPeer: false, problem };
 }
 
-/** Answers are from an address of ours on that link, a link-local one where there is one (RFC 4861 section 4.4). */
+function statusFrom(
+  { interface: name }: Place,
+  address: string,
+  { phase, owner, isOwnerPeer }: ClaimState,
+): OnLinkStatus {
+  return {
+    address,
+    interface: name,
+    phase,
+    owner: owner ?? null,
+    isOwnerPeer: owner !== undefined && isOwnerPeer,
+    problem: '',
+  };
+}
+
+/**
+ * Answers are from an address of ours on that link, a link-local one where there is one (RFC 4861 section 4.4), and never from one that
+ * may be another's (RFC 4862 section 5.4).
+ */
 function source(addresses: readonly InterfaceAddress[], { index, name }: Link): string {
-  const own = addresses.filter((one) => one.index === index && one.address.includes(':'));
+  const all = addresses.filter((one) => one.index === index && one.address.includes(':'));
+  const unsure = AddressFlag.Tentative | AddressFlag.DadFailed;
+  const own = all.filter(({ flags }) => (flags & unsure) === 0);
   const found = own.find(({ address }) => address.startsWith('fe80:')) ?? own[0];
-  if (found === undefined) throw new Error(`${name} has no IPv6 address`);
+  if (found === undefined) {
+    const why = all.length === 0 ? '' : ' that passed duplicate address detection';
+    throw new Error(`${name} has no IPv6 address${why}`);
+  }
   return found.address;
 }

@@ -52,6 +52,17 @@ describe('VIPs of a subnet with a link-layer address that goes with them (proxyM
       expect(learnt).toMatch(shared);
       expect((await devices(answering)).map(({ address }) => address)).toContain(learnt);
       expect((await devices(standby)).map(({ address }) => address)).not.toContain(learnt);
+      // The device has the link-local address of the one before, and another host that wants the VIP is refused.
+      const held = (await devices(answering)).find(({ address }) => address === learnt)?.ifname ?? '';
+      const flags = await all.detection(answering, held);
+      expect([...flags.values()].filter((flag) => flag !== '')).toEqual([]);
+      if (family === 'ipv6') {
+        const foreign = all.lab.upstream;
+        await all.duplicate(foreign, vip);
+        const outcome = async () => (await all.detection(foreign, 'eth0')).get(vip);
+        await expect.poll(outcome, eventually).toBe('dadfailed');
+        await all.remove(foreign, vip);
+      }
       // Every address of the host is local by every device: the new one must not answer for them.
       const own = answering.addressOf(0, 'ipv4');
       await all.lab.master(1).exec(['ip', 'neigh', 'flush', 'to', own, 'dev', 'eth0']);

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { vipOf } from '../../scripts/lab/addresses.ts';
 import type { Host } from '../../scripts/lab/host.ts';
-import { httpOn } from '../kit/host-http.ts';
-import { families, OnLinkLab, redirectsSent, unserved } from '../kit/on-link-lab.ts';
+import type { LbHost } from '../../scripts/lab/lb-host.ts';
+import { httpOn, textFrom } from '../kit/host-http.ts';
+import { families, OnLinkLab, redirectsSent, subnetStart, unserved } from '../kit/on-link-lab.ts';
+import type { EventView } from '../kit/router-view.ts';
 
 const eventually = { timeout: 60_000, interval: 100 };
 const timeout = 20_000;
@@ -84,6 +86,156 @@ describe('VIPs that are addresses of the subnet of masters and clients, with two
     await expect.poll(spoiltAnd(), eventually).toEqual([`fault ${wide} sysctl`, `fault ${own} sysctl`]);
     await expect.poll(spoiltAnd('--fix'), eventually).toEqual([`good ${wide} fixed:`, `good ${own} fixed:`]);
     expect((await lb.exec(['sysctl', '-n', wide, own])).split('\n').slice(0, 2)).toEqual(['0', '0']);
+  });
+
+  describe('that another host has too', () => {
+    /** A router of the segment, no load balancer, with a link-layer address that is lower than theirs. */
+    const foreign = (): Host => all.lab.upstream;
+    const vips = families.map(vipOf);
+    const claim = async (lb: LbHost, vip: string) =>
+      (await all.claims(lb)).find(({ address }) => address === vip);
+    /** Text of status, explain and metrics about a VIP on the link. */
+    const told = async (lb: LbHost, vip: string) => {
+      const metrics = await textFrom(lb.router.socketPath, '/metrics');
+      const sample = `bgp_lb_router_on_link_foreign_owner{vip="${vip}",interface="eth0"}`;
+      return {
+        status: (await lb.router.query(['status'])).stdout
+          .split('\n')
+          .filter((line) => line.includes('eth0')),
+        explain: (await lb.router.query(['explain', `${vip}/${vip.includes(':') ? 128 : 32}`])).stdout,
+        metric: metrics
+          .split('\n')
+          .find((line) => line.startsWith(`${sample} `))
+          ?.slice(sample.length + 1),
+      };
+    };
+    /** Changes of what a load balancer knows of its VIPs on the link. */
+    const events = async (lb: LbHost): Promise<readonly EventView[]> =>
+      ((await lb.router.request('GET', '/api/v1/events')) as readonly EventView[]).filter(
+        ({ type }) => type === 'on-link',
+      );
+
+    afterAll(async () => {
+      // What a test that failed has left.
+      for (const vip of vips) {
+        await foreign().exec(['sh', '-c', `ip address delete ${vip} dev eth0 2>&1 || true`]);
+      }
+    });
+
+    it('is refused to one that asks for it first: duplicate address detection fails there', async () => {
+      await all.duplicate(foreign(), vipOf('ipv6'));
+      await expect
+        .poll(async () => (await all.detection(foreign(), 'eth0')).get(vipOf('ipv6')), eventually)
+        .toBe('dadfailed');
+      await all.remove(foreign(), vipOf('ipv6'));
+    });
+
+    it('is not given up to one that takes it nevertheless: named, and clients are told who has it', async () => {
+      const thief = await all.linkAddress(foreign());
+      await foreign().writeSysctls({
+        'net.ipv4.conf.eth0.arp_notify': '1',
+        'net.ipv6.conf.eth0.ndisc_notify': '1',
+      });
+      for (const vip of vips) await all.duplicate(foreign(), vip, ...(vip.includes(':') ? ['nodad'] : []));
+      // The kernel announces all its addresses: a gratuitous ARP, and advertisements that override.
+      await foreign().exec(['ip', 'link', 'set', 'eth0', 'address', thief]);
+      for (const vip of vips) {
+        const { answering } = await all.roles(vip);
+        await expect
+          .poll(() => claim(answering, vip), eventually)
+          .toMatchObject({ phase: 'answering', owner: thief, isOwnerPeer: false });
+        await expect.poll(() => all.known(vip), eventually).not.toBe(thief);
+        const { status, explain, metric } = await told(answering, vip);
+        expect(metric).toBe('1');
+        expect(explain).toContain(`answering, ${thief} has it, and is no load balancer`);
+        expect(status).toContainEqual(expect.stringContaining(`${thief}, no load balancer`));
+        expect(await events(answering)).toContainEqual(
+          expect.objectContaining({ vip, owner: thief, to: 'answering', isOwnerPeer: false }),
+        );
+      }
+      // Masters have both on `lo`, and are not concerned.
+      for (const master of all.lab.masters) {
+        expect((await all.detection(master, 'lo')).get(vipOf('ipv6'))).toBe('');
+      }
+    });
+
+    it('is left to one that had it first, and taken when that is gone, by one of two that start at once', async () => {
+      const owner = await all.linkAddress(foreign());
+      const { lbs } = all.lab;
+      await Promise.all(lbs.map((lb) => lb.router.stop()));
+      await Promise.all(lbs.map((lb) => lb.router.start()));
+      for (const lb of lbs) {
+        for (const vip of vips) {
+          await expect
+            .poll(() => claim(lb, vip), eventually)
+            .toMatchObject({ phase: 'standby', owner, isOwnerPeer: false });
+        }
+        await lb.router.waitFor(
+          'both masters active again',
+          (status) => status.vips.filter(({ ready }) => ready).length === vips.length,
+          60_000,
+        );
+      }
+      for (const [index, vip] of vips.entries()) {
+        const { status, explain, metric } = await told(lbs[index] ?? all.lab.lb, vip);
+        expect(metric).toBe('1');
+        expect(explain).toContain(`standby, ${owner} has it, and is no load balancer`);
+        expect(status).toContainEqual(expect.stringContaining(`${owner}, no load balancer`));
+      }
+      const seen = new Map(
+        await Promise.all(lbs.map(async (lb) => [lb, (await events(lb)).length] as const)),
+      );
+      for (const vip of vips) await all.remove(foreign(), vip);
+      for (const vip of vips) {
+        await expect.poll(() => all.phases(vip), eventually).toEqual(['answering', 'standby']);
+        const { answering, standby } = await all.roles(vip);
+        await expect
+          .poll(() => claim(standby, vip), eventually)
+          .toMatchObject({ owner: await all.linkAddress(answering), isOwnerPeer: true });
+        expect(await claim(answering, vip)).toMatchObject({ owner: null });
+        expect(await all.client.request({ host: vip, timeout })).toMatchObject({ ok: true });
+      }
+      // Nobody had it and lost it again.
+      const since = await Promise.all(lbs.map(async (lb) => (await events(lb)).slice(seen.get(lb))));
+      for (const vip of vips) {
+        const taken = since.flat().filter((event) => event['vip'] === vip && event['to'] === 'answering');
+        expect(taken).toHaveLength(1);
+      }
+    });
+  });
+
+  it('have doctor name an address that another host has, and ask who answers for them as RFC 5227 has it', async () => {
+    const taken = `${subnetStart('ipv6')}200`;
+    const master = all.lab.master(1);
+    const both = [
+      [all.lab.lb, all.lab.lb.router],
+      [master, master.speaker],
+    ] as const;
+    const findings = await Promise.all(
+      both.map(async ([host, daemon]) => {
+        await all.duplicate(host, taken);
+        const outcome = async () => (await all.detection(host, 'eth0')).get(taken);
+        await expect.poll(outcome, eventually).toBe('dadfailed');
+        const { stdout } = await daemon.command(['doctor', '-o', 'json']);
+        await all.remove(host, taken);
+        return JSON.parse(stdout) as { check: string; value: string }[];
+      }),
+    );
+    for (const each of findings) {
+      expect(each).toContainEqual(
+        expect.objectContaining({
+          check: 'duplicate address',
+          level: 'fault',
+          place: 'eth0',
+          value: expect.stringContaining(`${taken} is dadfailed`),
+        }),
+      );
+    }
+    const owners = findings[1]?.filter(({ check }) => check === 'vip owner').map(({ value }) => value);
+    for (const vip of families.map(vipOf)) {
+      const link = await all.linkAddress((await all.roles(vip)).answering);
+      expect(owners).toContain(`${vip} is answered for by ${link}`);
+    }
   });
 
   it('go to the other one when a load balancer is drained: no new connection fails', async () => {

@@ -15,12 +15,25 @@ const subnets: Readonly<Record<AddressFamily, readonly [start: string, length: n
   ipv6: ['fd62:6770:6c62:64::', 64],
 };
 
+/** The part of addresses of that subnet before the host number. */
+export function subnetStart(family: AddressFamily): string {
+  return subnets[family][0];
+}
+
 /** A VIP on a link, as the router's status has it. */
 export interface OnLink {
   readonly address: string;
   readonly phase: string;
   readonly owner: string | null;
+  readonly isOwnerPeer: boolean;
   readonly problem: string;
+}
+
+/** An address as ip(8) prints it in JSON. */
+interface Detected {
+  readonly local: string;
+  readonly dadfailed?: boolean;
+  readonly tentative?: boolean;
 }
 
 /** Two masters, two load balancers and a client in one segment, with VIPs that are addresses of its subnets. */
@@ -100,6 +113,33 @@ export class OnLinkLab {
       const [start, length] = subnets[family];
       await host.exec(['ip', 'address', 'add', `${start}${number}/${length}`, 'dev', device, 'nodad']);
     }
+  }
+
+  /**
+   * Gives a host an address that another has, as its operator would: IPv6 with duplicate address detection (RFC 4862 section 5.4), which
+   * the lab does without elsewhere. IPv4 has none in the kernel.
+   */
+  async duplicate(host: Host, address: string, ...more: string[]): Promise<void> {
+    const isIpv6 = address.includes(':');
+    if (isIpv6) await host.writeSysctls({ 'net.ipv6.conf.eth0.dad_transmits': '1' });
+    const length = isIpv6 ? 128 : 32;
+    await host.exec(['ip', 'address', 'add', `${address}/${length}`, 'dev', 'eth0', ...more]);
+  }
+
+  async remove(host: Host, address: string): Promise<void> {
+    const length = address.includes(':') ? 128 : 32;
+    await host.exec(['ip', 'address', 'delete', `${address}/${length}`, 'dev', 'eth0']);
+  }
+
+  /** What the kernel of a host says of duplicate address detection: `dadfailed`, `tentative`, or nothing for an address that is in use. */
+  async detection(host: Host, device: string): Promise<ReadonlyMap<string, string>> {
+    const [link] = await host.ipJson<{ addr_info: Detected[] }[]>('-6', 'address', 'show', 'dev', device);
+    return new Map(
+      (link?.addr_info ?? []).map((one) => {
+        const failed = one.dadfailed === true ? 'dadfailed' : '';
+        return [one.local, failed === '' && one.tentative === true ? 'tentative' : failed];
+      }),
+    );
   }
 
   async claims(lb: LbHost): Promise<readonly OnLink[]> {

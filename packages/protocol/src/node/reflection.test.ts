@@ -128,6 +128,37 @@ describe('a reflector with clients', () => {
     expect(holds(third, one)).toEqual([`10.0.0.11 by 10.0.0.11 over ${one}`]);
   });
 
+  it('keeps the path identifiers over a restart of the session of who hears them, and of one of the sources', async () => {
+    const net = new Net();
+    await net.reflector(one, one);
+    const [first, second, third] = [11, 12, 13].map((host) => net.client(host, [one])) as [
+      BgpSpeaker,
+      BgpSpeaker,
+      BgpSpeaker,
+    ];
+    await net.rest();
+    const identifiers = (speaker: BgpSpeaker): string[] =>
+      (speaker.peer(one)?.paths() ?? []).map((path) => `${text(path).split(' ')[0]}#${path.pathId}`).sort();
+    const before = identifiers(third);
+    expect(before).toHaveLength(2);
+    expect(new Set(before.map((path) => path.split('#')[1])).size).toBe(2);
+
+    await third.close();
+    await net.rest();
+    const again = net.client(13, [one]);
+    await net.rest();
+    expect(identifiers(again)).toEqual(before);
+
+    const ofOthers = identifiers(first);
+    await second.close();
+    await net.rest();
+    expect(identifiers(again)).toEqual(before.filter((path) => !path.startsWith('10.0.0.12#')));
+    net.client(12, [one]);
+    await net.rest();
+    expect(identifiers(again)).toEqual(before);
+    expect(identifiers(first)).toEqual(ofOthers);
+  });
+
   it('answers a route refresh with all of it', async () => {
     const net = new Net();
     await net.reflector(one, one);

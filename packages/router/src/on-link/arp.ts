@@ -85,7 +85,10 @@ function parseArp(
     const isRequest = packet[at.operation] === operation.request;
     const isMarked = isRequest && isDevice(mark);
     const claimant = isMarked ? linkAddressText(mark) : from;
-    const isPeer = isMarked || from === shared?.linkOf(address) || (isRequest ? false : undefined);
+    if (!isMarked && from === shared?.linkOf(address)) {
+      return { address, message: { type: 'claim', from, isPeer: true, isShared: true } };
+    }
+    const isPeer = isMarked || (isRequest ? false : undefined);
     return { address, message: { type: 'claim', from: claimant, isPeer } };
   }
   if (packet[at.operation] !== operation.request) return undefined;

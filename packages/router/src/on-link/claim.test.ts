@@ -149,6 +149,16 @@ describe('the claim of a VIP on a link', () => {
     expect(claim.state).toMatchObject({ phase: 'answering', owner: undefined });
   });
 
+  it('does not give way to an address that goes with the VIP, by which two would give way to each other', () => {
+    const shared = { type: 'claim', from: lower, isPeer: true, isShared: true } as const;
+    const claim = new Claim();
+    claim.hear(shared);
+    expect(claim.state).toMatchObject({ phase: 'standby', isOwnerPeer: true });
+    claim.wait(10_000);
+    expect(claim.hear(shared)).toEqual(['announcement']);
+    expect(claim.state).toMatchObject({ phase: 'answering', owner: lower, isOwnerPeer: true });
+  });
+
   it('says again every ten seconds that it has it, and asks who else has', () => {
     const claim = new Claim();
     claim.wait(10_000);

@@ -158,13 +158,15 @@ function probed(
 
 function claimed(
   state: ClaimState,
-  { from, isPeer }: Extract<LinkMessage, { type: 'claim' }>,
+  { from, isPeer, isShared }: Extract<LinkMessage, { type: 'claim' }>,
   context: ClaimContext,
 ): ReturnType<typeof stepClaim> {
   const { own, isServing, now } = context;
   if (from === own) return { state, actions: [] };
   const isOwnerPeer = isPeer ?? (from === state.owner && state.isOwnerPeer);
-  if (state.phase !== 'answering' || !isServing || (isOwnerPeer && from < own)) {
+  // Two that share a link-layer address are told apart by their announcements alone.
+  const isFirst = isOwnerPeer && isShared !== true && from < own;
+  if (state.phase !== 'answering' || !isServing || isFirst) {
     return { state: standBy(state, from, isOwnerPeer, now), actions: [] };
   }
   const contested = { ...state, owner: from, isOwnerPeer, ownerAt: now };

@@ -101,7 +101,7 @@ describe('an ARP probe with a link-layer address that goes with the VIP', () => 
     const reply = (link: string): string => `000108000604000202${link}0a0300640200000000050a030001`;
     const heard = (link: string) =>
       arpLanguage(ours, '10.3.0.1', shared).parse(Buffer.from(reply(link), 'hex'))?.message;
-    expect(heard('b40a030064')).toMatchObject({ type: 'claim', isPeer: true });
+    expect(heard('b40a030064')).toMatchObject({ type: 'claim', isPeer: true, isShared: true });
     expect(heard('0000000009')).toMatchObject({ type: 'claim', isPeer: undefined });
   });
 });

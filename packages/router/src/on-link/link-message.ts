@@ -6,8 +6,14 @@ export type LinkMessage =
   | { readonly type: 'probe'; readonly from: string | undefined; readonly replyTo: ReplyTo }
   /**
    * Somebody says that he has it. Load balancers of this kind mark that they are such; `undefined`: a packet that has no room for a mark.
+   * With `isShared`, `from` is the link-layer address that goes with the VIP: a load balancer, and not said which.
    */
-  | { readonly type: 'claim'; readonly from: string; readonly isPeer: boolean | undefined };
+  | {
+      readonly type: 'claim';
+      readonly from: string;
+      readonly isPeer: boolean | undefined;
+      readonly isShared?: true;
+    };
 
 /** Where an answer goes: octets of the link-layer address, and of the IP address. */
 export interface ReplyTo {

@@ -92,7 +92,9 @@ function parseNeighbourDiscovery(
     // Who speaks RFC 3971 copies the nonce of a solicitation into what he answers (section 5.3.3): that is ours, and he is not.
     const isCopied = sender === own && link !== own && link !== linkOf(address);
     if (sender === undefined || isCopied) {
-      return { address, message: { type: 'claim', from: link, isPeer: link === linkOf(address) } };
+      const isShared = link === linkOf(address);
+      const whose = isShared ? ({ isPeer: true, isShared } as const) : { isPeer: false };
+      return { address, message: { type: 'claim', from: link, ...whose } };
     }
     return { address, message: { type: 'claim', from: sender, isPeer: true } };
   }

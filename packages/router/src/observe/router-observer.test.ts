@@ -99,6 +99,16 @@ describe('a reload that takes VIPs and neighbours away', () => {
 });
 
 describe('the observer', () => {
+  it('writes what it learns of one VIP on a link while many hosts claim another', () => {
+    const change = { interface: 'eth0', from: 'answering', phase: 'answering', isOwnerPeer: false } as const;
+    const claim = (address: string, host: number): void =>
+      observer.onLink({ ...change, address, owner: `02:00:00:00:00:${host}`, problem: '' });
+    for (let host = 100; host < 1_100; host += 1) claim('10.100.0.1', host);
+    expect(lines.length).toBeLessThan(100);
+    claim('10.100.0.2', 1);
+    expect(lines.at(-1)).toMatchObject({ vip: '10.100.0.2' });
+  });
+
   it.each([
     ['standby', '02:00:00:00:00:01', true, 'info'],
     ['standby', '02:00:00:00:00:01', false, 'warn'],

@@ -13,6 +13,7 @@ export {
 } from './config/address.ts';
 export {
   capabilitySwitches,
+  multiprotocolFault,
   type OptionalCapability,
   withoutCapabilities,
 } from './config/capability-switches.ts';

@@ -52,6 +52,17 @@ describe('masters', () => {
     });
   });
 
+  it('have each capability left out by its name, and nothing else', () => {
+    const neighbor = { ...base, range: '10.1.0.0/24' };
+    const { options: all } = options(neighbor);
+    const lacking = (name: string): unknown => options({ ...neighbor, withoutCapabilities: [name] }).options;
+    const same = (made: unknown): unknown => JSON.parse(JSON.stringify(made));
+    expect(same(lacking('multiprotocol'))).toEqual(same({ ...all, multiprotocol: false }));
+    expect(same(lacking('route-refresh'))).toEqual(same({ ...all, routeRefresh: false }));
+    expect(same(lacking('add-path'))).toEqual(same({ ...all, addPathSend: [], addPathReceive: [] }));
+    expect(same(lacking('graceful-restart'))).toEqual(same({ ...all, gracefulRestart: undefined }));
+  });
+
   it('by address are waited for too', () => {
     expect(options({ ...base, address: '10.1.0.11' })).toMatchObject({
       kind: 'peer',
@@ -89,6 +100,30 @@ describe('masters', () => {
     expect(options({ ...base, address: '10.1.0.11', ttlSecurityHops: 0 }).options.socket).toEqual({
       userTimeout: 9000,
     });
+  });
+});
+
+describe('a neighbour of any role', () => {
+  it.each([
+    { name: 'm', role: 'master', address: '10.1.0.11', asn: 64512 },
+    { name: 't', role: 'upstream', address: '10.1.0.1', asn: 65001 },
+    { name: 'i', role: 'internal', address: '10.1.0.20', asn: 64512 },
+  ])('has nothing in its OPEN that it need not have: $role', (neighbor) => {
+    const withoutCapabilities = [
+      ...['multiprotocol', 'route-refresh', 'enhanced-route-refresh', 'four-octet-as'],
+      ...['extended-message', 'add-path', 'graceful-restart'],
+    ];
+    const made = options({ ...neighbor, withoutCapabilities }).options;
+    expect(made).toMatchObject({
+      multiprotocol: false,
+      routeRefresh: false,
+      enhancedRouteRefresh: false,
+      fourOctetAs: false,
+      extendedMessage: false,
+      addPathSend: [],
+      addPathReceive: [],
+    });
+    expect(made).not.toHaveProperty('gracefulRestart');
   });
 });
 

@@ -50,24 +50,30 @@ export function neighborOptions(neighbor: NeighborConfig, context: NeighborConte
     const { address, port, passive } = neighbor;
     const keeps = neighbor.gracefulRestart ?? neighbor.bfd === false;
     const families = upstreamFamilies(neighbor);
-    const options = {
-      ...settings(neighbor, families, context),
-      ...upstreamSettings(families, keeps, context),
-    };
+    const options = sessionOptions(
+      neighbor,
+      settings(neighbor, families, context),
+      upstreamSettings(families, keeps, context),
+    );
     return { kind: 'peer', options: { ...options, name, address, port, passive } };
   }
   if (neighbor.role === 'internal') {
     const { address, port, passive } = neighbor;
     const families = [familyOfAddress(address)];
-    const options = { ...settings(neighbor, families, context), ...internalSettings(neighbor, context) };
+    const options = sessionOptions(
+      neighbor,
+      settings(neighbor, families, context),
+      internalSettings(neighbor, context),
+    );
     return { kind: 'peer', options: { ...options, name, address, port, passive } };
   }
   const { range, address, maxSessions } = neighbor;
   const families = [familyOfAddress(range ?? address ?? '')];
-  const options = {
-    ...settings(neighbor, families, context),
-    ...masterSettings(neighbor, families, context),
-  };
+  const options = sessionOptions(
+    neighbor,
+    settings(neighbor, families, context),
+    masterSettings(neighbor, families, context),
+  );
   if (range !== undefined) {
     return { kind: 'range', options: { ...options, name, range, maxSessions } };
   }
@@ -107,7 +113,6 @@ function settings(
     remoteAsn: remote === 'external' ? remote : [remote].flat().map((number) => asn(number)),
     families,
     addPathSend: neighbor.addPath ? families : [],
-    ...capabilitySwitches(neighbor.withoutCapabilities ?? []),
     holdTime: Math.round(holdTime / 1000),
     connectRetryTime: CONNECT_RETRY_TIME,
     // It may be another one by the next connection.
@@ -118,6 +123,16 @@ function settings(
       ...(ttlSecurityHops > 0 && { ttlSecurityHops }),
     },
   };
+}
+
+/** What all neighbours have, and those of a role, less the capabilities that this one is not offered. */
+function sessionOptions(
+  { withoutCapabilities: without = [] }: Pick<NeighborConfig, 'withoutCapabilities'>,
+  common: PeerSettings,
+  { gracefulRestart, ...ofRole }: Partial<PeerSettings>,
+): PeerSettings {
+  const isKept = gracefulRestart !== undefined && !without.includes('graceful-restart');
+  return { ...common, ...ofRole, ...(isKept && { gracefulRestart }), ...capabilitySwitches(without) };
 }
 
 function masterSettings(

@@ -1,5 +1,6 @@
 import type { CrossFieldFault } from '@bgp-lb/daemon';
 import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
+import { capabilityFaults } from './capability-faults.ts';
 import { linkLocalFaults } from './link-local-faults.ts';
 import type { MasterNeighborConfig, NeighborConfig, RouterConfig } from './router-config.ts';
 
@@ -19,6 +20,7 @@ export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault
     ...passwordFaults(config),
     ...dataPlaneFaults(config),
     ...linkLocalFaults(config),
+    ...capabilityFaults(config),
   ];
 }
 

@@ -238,6 +238,7 @@ export class Advertiser {
 
   #startPeer(router: RouterConfig, keys: RouterKeys, isRestarting: boolean): Peer {
     const families = [familyOf(router.address)];
+    const without = router.withoutCapabilities ?? [];
     return this.#speaker.addPeer({
       name: router.address,
       address: router.address,
@@ -246,10 +247,12 @@ export class Advertiser {
       families,
       holdTime: Math.round(router.holdTime / 1000),
       connectRetryTime: CONNECT_RETRY,
-      gracefulRestart: { restartTime: RESTART_TIME, families, restarting: isRestarting },
+      ...(!without.includes('graceful-restart') && {
+        gracefulRestart: { restartTime: RESTART_TIME, families, restarting: isRestarting },
+      }),
       maxPaths: MAX_PATHS,
       addPathReceive: families,
-      ...capabilitySwitches(router.withoutCapabilities ?? []),
+      ...capabilitySwitches(without),
       importPolicy: otherMastersPolicy(this.#options.config.vips.map(({ address }) => prefixOf(address))),
       ...(keys.isUsed ? { connectPassword: () => keys.next() } : {}),
       socket: {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { type Community, type CrossFieldFault, formatCommunity } from '@bgp-lb/daemon';
+import { type Community, type CrossFieldFault, formatCommunity, multiprotocolFault } from '@bgp-lb/daemon';
 import { WellKnownCommunity } from '@bgp-lb/protocol';
 import { linkLocalFaults } from './link-local-faults.ts';
 import type { SpeakerConfig } from './speaker-config.ts';
@@ -21,6 +21,9 @@ export function crossFieldFaults(config: SpeakerConfig): readonly CrossFieldFaul
     ...communityFaults(config),
     ...timeFaults(config),
     ...credentialFaults(config),
+    ...config.routers.flatMap(({ withoutCapabilities = [], address }, index) =>
+      multiprotocolFault(withoutCapabilities, [address], ['routers', index, 'withoutCapabilities']),
+    ),
   ];
 }
 

@@ -193,6 +193,14 @@ describe('the configuration', () => {
     expect(faults(text)).toContain(message);
   });
 
+  it('refuses an IPv6 session without the capability that IPv6 needs, and takes one over IPv4', () => {
+    const six = `${minimal.replaceAll('10.0.0.100', '"fd00::64"')}`.replace('10.0.0.10,', '"fd00::10",');
+    const without = (text: string): string =>
+      text.replace('asn: 64512 }', 'asn: 64512, withoutCapabilities: [multiprotocol] }');
+    expect(faults(without(six))).toContain('is needed for IPv6 (RFC 4760)');
+    expect(faults(without(minimal))).toBe('');
+  });
+
   it('refuses keys that it does not know, and suggests the nearest', () => {
     expect(faults(`${minimal}stopmode: drain\n`)).toMatch(/stopmode: is not a known key.*stopMode\?/);
   });

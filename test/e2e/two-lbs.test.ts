@@ -1,13 +1,14 @@
 /** Two load balancers that all masters have sessions with, and an upstream router that spreads over both. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { vipAddress } from '../../scripts/lab/addresses.ts';
+import { localAsn, vipAddress } from '../../scripts/lab/addresses.ts';
 import { hasFrr } from '../../scripts/lab/frr.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import type { LbHost } from '../../scripts/lab/lb-host.ts';
 import type { MasterHost } from '../../scripts/lab/master-host.ts';
+import type { JsonObject } from '../../scripts/lab/object-store.ts';
 import { addresses, startMaster } from '../kit/cluster.ts';
 import { textFrom } from '../kit/host-http.ts';
-import type { EventView } from '../kit/router-view.ts';
+import type { EventView, RoutesView } from '../kit/router-view.ts';
 
 const connections = 60;
 const waiting = { timeout: 30_000, interval: 50 } as const;
@@ -20,12 +21,8 @@ describe.skipIf(!hasFrr())('two load balancers behind an upstream router with EC
   beforeAll(async () => {
     lab = await Lab.create({ masters: 3, loadBalancers: 2, upstream: 'frr', controlPlane: 'stand-in' });
     [first, second] = [...lab.lbs] as [LbHost, LbHost];
-    for (const lb of lab.lbs) {
-      const [masters = {}, upstream = {}] = lb.neighbors();
-      // One that lacks a master is to be the second choice, and a dead one is to be missed within 6 s.
-      const policy = { holdTime: '6s', degraded: { below: 3 } };
-      lb.writeConfig({ neighbors: [masters, { ...upstream, ...policy }], pool: { flapHold: '1s' } });
-    }
+    configure(first, second);
+    configure(second, first);
     await Promise.all(lab.lbs.map((lb) => lb.router.start(30_000)));
     await startMaster(lab, lab.master(1));
     await Promise.all(lab.masters.slice(1).map((master) => startMaster(lab, master)));
@@ -33,6 +30,27 @@ describe.skipIf(!hasFrr())('two load balancers behind an upstream router with EC
   afterAll(async () => {
     await lab?.destroy();
   });
+
+  /** @param more keys of router.yaml */
+  function configure(lb: LbHost, other: LbHost, more: JsonObject = {}): void {
+    const [masters = {}, upstream = {}] = lb.neighbors();
+    // One that lacks a master is to be the second choice, and a dead one is to be missed within 6 s.
+    const policy = { holdTime: '6s', degraded: { below: 3 } };
+    // The key of the masters is one of their whole subnet, and so of the other load balancer too.
+    const { passwordFile } = masters;
+    const reflector = {
+      name: 'other',
+      role: 'internal',
+      address: other.address,
+      asn: localAsn,
+      passwordFile,
+    };
+    lb.writeConfig({
+      neighbors: [masters, { ...upstream, ...policy }, { ...reflector, holdTime: '6s' }],
+      pool: { flapHold: '1s' },
+      ...more,
+    });
+  }
 
   const usedByUpstream = (...lbs: LbHost[]): Promise<void> =>
     expect
@@ -74,6 +92,32 @@ describe.skipIf(!hasFrr())('two load balancers behind an upstream router with EC
     const counts = await connectionsBy();
     expect([...counts.values()].reduce((sum, count) => sum + count)).toBe(connections);
     expect(Math.min(...counts.values())).toBeGreaterThan(0);
+    expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
+  });
+
+  it('tell each other of the masters as reflectors of two clusters, and in one cluster take nothing of each other', async () => {
+    const routes = async (lb: LbHost): Promise<RoutesView> =>
+      (await lb.router.request('GET', '/api/v1/routes')) as RoutesView;
+    const received = async (lb: LbHost): Promise<readonly string[]> =>
+      (await routes(lb)).received
+        .filter(({ neighbor }) => neighbor === 'other')
+        .map(({ nextHop }) => nextHop)
+        .sort();
+    for (const lb of lab.lbs) {
+      await expect.poll(() => received(lb), waiting).toEqual(addresses(lab.masters));
+      // What a reflector tells of is no member: that takes a session with the master itself.
+      const { vips } = await lb.router.status();
+      expect(vips.map(({ members }) => members.length)).toEqual([3]);
+    }
+    configure(second, first, { clusterId: first.address });
+    await second.router.stop();
+    await second.router.start(30_000);
+    const refused = async (lb: LbHost): Promise<readonly string[]> =>
+      (await routes(lb)).rejected.filter(({ neighbor }) => neighbor === 'other').map(({ reason }) => reason);
+    for (const lb of lab.lbs) {
+      await expect.poll(() => refused(lb), waiting).toContain(`own cluster ${first.address} in CLUSTER_LIST`);
+      await expect.poll(() => received(lb), waiting).toEqual([]);
+    }
     expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
   });
 

@@ -111,10 +111,10 @@ function lbFigures(report: Recorded['lb']): Figure[] {
       survivors.map((one) => one.brokenByReturn),
     ),
     figure(
-      '16 VIPs x 16 members, all changed, p50',
+      '16 VIPs x 16 members, all changed, p99',
       ms,
       50,
-      (report?.many ?? []).map((one) => one.p50),
+      (report?.many ?? []).map((one) => one.p99),
     ),
     figure(
       'packets through restarts of the router',

@@ -19,7 +19,7 @@ const usage = `usage: npm run bench -- all --record FOLDER [--rounds N]
        npm run bench -- NAME [--record FOLDER] [--json] [--rounds N] [--bfd MS] [--prefixes N] [--sessions N]
                              [--daemons NAME,NAME] [--single-file FILE] [--seconds N]
 
-  all       every one of them, some forty minutes; goes on when one fails
+  all       every one of them, some 45 minutes on two slow cores; goes on when one fails
 
   rest      what a speaker needs that has nothing to do; --single-file (dist/bgp-lb-speaker), --seconds of a reading (30)
   speaker   how soon what happens to a master is in the load balancer's kernel; --rounds: how often (10)

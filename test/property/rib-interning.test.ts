@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PathAttributes } from '@bgp-lb/protocol';
-import { AttributeTable, ipv4Unicast } from '@bgp-lb/protocol';
+import { AttributeTable, encodeMessage, ipv4Unicast, pathAttributes, readMessage } from '@bgp-lb/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { presentOf } from '../kit/arbitraries.ts';
+import { contextAndMessage, presentOf } from '../kit/arbitraries.ts';
 import { attributesOf } from './rib-arbitraries.ts';
 
 /**
@@ -54,6 +54,30 @@ describe('AttributeTable', () => {
         expect(meaning(new AttributeTable().intern(a))).toEqual(meaning(a));
       }),
     );
+  });
+
+  it('makes of remembered octets what was read from them', () => {
+    let remembered = 0;
+    fc.assert(
+      fc.property(contextAndMessage, ([context, message]) => {
+        const bytes = encodeMessage(message, context);
+        const table = new AttributeTable();
+        const update = readMessage({ type: bytes[18] ?? 0, bytes }, context, table);
+        if (update.type !== 'UPDATE' || update.attributes === undefined || update.field === undefined) return;
+        remembered += 1;
+        const number = table.hold(update.attributes, update.field);
+        const other = table.hold(pathAttributes({ multiExitDisc: 4_000_000_000 }));
+        // Of the octets, since another set was new after it.
+        const made = table.at(number);
+        expect(made).toEqual(new AttributeTable().intern(update.attributes));
+        expect(table.intern(update.attributes)).toBe(made);
+        expect(table.recall(update.field)).toBe(update.field.octets.length > 512 ? -1 : number);
+        for (const held of [number, number, other]) table.releaseNumber(held);
+        expect([table.size, table.recall(update.field)]).toEqual([0, -1]);
+      }),
+      { numRuns: 1000 },
+    );
+    expect(remembered).toBeGreaterThan(50);
   });
 
   it('is empty when as much was released as interned, in any order', () => {

@@ -79,7 +79,7 @@ export type { RouterId } from './types/router-id.ts';
 export { formatRouterId, parseRouterId, routerId } from './types/router-id.ts';
 export { canonicalScoped, formatScoped, isLinkLocal, withoutZone, zoneOf } from './types/zone.ts';
 export { WellKnownCommunity } from './wire/attribute/communities.ts';
-export type { AttributeMemory, AttributeOctets } from './wire/attribute-octets.ts';
+export type { AttributeMemory, AttributeOctets, RecalledAttributes } from './wire/attribute-octets.ts';
 export type { AfiSafi, Capability, GracefulRestartFamily } from './wire/capability/capability.ts';
 export { AddPathMode } from './wire/capability/capability.ts';
 export {

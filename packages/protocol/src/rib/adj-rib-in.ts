@@ -4,12 +4,14 @@ import type { IpAddress } from '../types/ip-address.ts';
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
 import { pathIdOfWords, prefixOfWords, setRouteWords } from '../types/route-words.ts';
 import type { RouterId } from '../types/router-id.ts';
-import type { AttributeOctets } from '../wire/attribute-octets.ts';
 import type { DecodedUpdate, ReceivedUpdate } from '../wire/message.ts';
 import type { NlriField } from '../wire/nlri-field.ts';
 import type { PathAttributes } from '../wire/path-attributes.ts';
 import { receivedUpdate } from '../wire/update.ts';
+import { type AnnouncedRoutes, Announcement } from './announcement.ts';
 import type { AttributeTable } from './attribute-table.ts';
+import { ChangeBuilder } from './change-builder.ts';
+import { JudgedSets } from './judged-sets.ts';
 import { loopReason } from './loop-detection.ts';
 import type { ImportPolicy, Path, PathSource, RejectedPath, RouteChange } from './path.ts';
 import { PathStore } from './path-store.ts';
@@ -44,40 +46,6 @@ export interface AdjRibInOptions {
   readonly hashSeed?: number;
 }
 
-/** What one UPDATE announces with one set of attributes, which is interned when the first route of it is taken. */
-interface Announcement {
-  readonly received: PathAttributes;
-  /** What they were read from, where that is to be remembered. */
-  readonly field: AttributeOctets | undefined;
-  readonly loop: string | undefined;
-  readonly now: number;
-  /** What policy gave, and its number in the table. */
-  given: PathAttributes | undefined;
-  number: number;
-}
-
-/** The change that is being put together. */
-class ChangeBuilder {
-  readonly announced: Path[] = [];
-  readonly withdrawn: Path[] = [];
-  readonly rejected: RejectedPath[] = [];
-  readonly refreshed: Path[] = [];
-  readonly #isTold: boolean;
-
-  constructor(isTold: boolean) {
-    this.#isTold = isTold;
-  }
-
-  add(list: 'announced' | 'withdrawn' | 'refreshed', store: PathStore, entry: number): void {
-    if (this.#isTold) this[list].push(store.path(entry));
-  }
-
-  build(): RouteChange {
-    const { announced, withdrawn, rejected, refreshed } = this;
-    return { announced, withdrawn, rejected, ...(refreshed.length > 0 && { refreshed }) };
-  }
-}
-
 /**
  * The routes that one peer has announced and that import policy took (RFC 4271 section 3.2). It outlives a session when
  * the peer restarts gracefully: `markStale`, then `source` for the new session, then `sweepStale`.
@@ -85,13 +53,14 @@ class ChangeBuilder {
 export class AdjRibIn {
   /** The peer, as paths learned from now on show it. Set anew when a session with another BGP Identifier follows. */
   source: PathSource;
-  /** Our address in the session: a path that has it as next hop is rejected (RFC 4271 section 5.1.3). Set anew with each session. */
-  localAddress: IpAddress | undefined;
   readonly #options: AdjRibInOptions;
   readonly #table: AttributeTable;
   readonly #stores = new Map<Family, PathStore>();
   readonly #lastRejected: RejectedPath[] = [];
   readonly #received: ReceivedRoutes | undefined;
+  #localAddress: IpAddress | undefined;
+  /** Sets that show no loop, as long as our address is the same. */
+  readonly #loopFree = new JudgedSets();
   #rejectedCount = 0;
 
   constructor(options: AdjRibInOptions) {
@@ -100,6 +69,16 @@ export class AdjRibIn {
     this.#received = maxReceived === undefined ? undefined : new ReceivedRoutes(maxReceived);
     this.#table = options.table;
     this.source = options.source;
+  }
+
+  /** Our address in the session: a path that has it as next hop is rejected (RFC 4271 section 5.1.3). Set anew with each session. */
+  get localAddress(): IpAddress | undefined {
+    return this.#localAddress;
+  }
+
+  set localAddress(address: IpAddress | undefined) {
+    this.#localAddress = address;
+    this.#loopFree.clear();
   }
 
   /** How many paths are held, stale ones included. */
@@ -151,18 +130,33 @@ export class AdjRibIn {
     this.#checkLimit(routes);
     this.#received?.count(routes);
     const change = new ChangeBuilder(isTold);
+    const recalled = this.#recalledNumber(update);
+    // What is withdrawn may have been the last that kept it.
+    if (recalled >= 0) this.#table.holdNumber(recalled);
     const again = withdrawn.length > 0 && announced.length > 0 ? keysOf(announced) : undefined;
     for (const field of withdrawn) this.#withdrawAll(field, again, change);
-    for (const { attributes, routes } of announced) {
-      const loop = loopReason(attributes, this.#options, this.localAddress);
-      const { field } = update;
-      this.#announceAll(
-        routes,
-        { received: attributes, field, loop, now, given: undefined, number: -1 },
-        change,
-      );
+    const { field } = update;
+    for (const each of announced) {
+      const loop = this.#loopOf(each, recalled);
+      const announcement = new Announcement(this.#table, { announced: each, field, recalled, loop, now });
+      this.#announceAll(announcement, change);
     }
+    if (recalled >= 0) this.#table.releaseNumber(recalled);
     return change.build();
+  }
+
+  /** The number of the attributes where they were recalled from our table, or -1. */
+  #recalledNumber({ recalled }: ReceivedUpdate): number {
+    return recalled !== undefined && recalled.memory === this.#table ? recalled.number : -1;
+  }
+
+  #loopOf(announced: AnnouncedRoutes, recalled: number): string | undefined {
+    if (recalled < 0) return loopReason(announced.attributes, this.#options, this.#localAddress);
+    const serial = this.#table.serialOf(recalled);
+    if (this.#loopFree.has(recalled, serial)) return undefined;
+    const loop = loopReason(this.#table.peek(recalled), this.#options, this.#localAddress);
+    if (loop === undefined) this.#loopFree.add(recalled, serial);
+    return loop;
   }
 
   /**
@@ -215,19 +209,20 @@ export class AdjRibIn {
     }
   }
 
-  #announceAll(field: NlriField, announcement: Announcement, change: ChangeBuilder): void {
+  #announceAll(announcement: Announcement, change: ChangeBuilder): void {
+    const { routes: field } = announcement;
     const store = this.#storeOf(field.family);
     const { words } = store;
     const isTaken = announcement.loop === undefined && this.#options.importPolicy === undefined;
     for (let at = 0; at < field.end; ) {
       at = field.readAt(at, words);
-      if (isTaken) this.#announce(store, announcement.received, announcement, change);
+      if (isTaken) this.#announce(store, announcement.holdReceived(), announcement.now, change);
       else this.#judge(field.family, store, announcement, change);
     }
   }
 
   #judge(family: Family, store: PathStore, announcement: Announcement, change: ChangeBuilder): void {
-    const { received, loop } = announcement;
+    const { loop } = announcement;
     const { words } = store;
     const prefix = prefixOfWords(family, words);
     const pathId = pathIdOfWords(words);
@@ -235,11 +230,11 @@ export class AdjRibIn {
     const verdict =
       loop !== undefined || policy === undefined
         ? { accept: false as const, reason: loop ?? '' }
-        : policy(prefix, received, this.source);
+        : policy(prefix, announcement.received, this.source);
     // Policy is the application's: it may have asked for paths, and `words` are of others then.
     setRouteWords(words, prefix, pathId);
     if (verdict.accept) {
-      this.#announce(store, verdict.attributes, announcement, change);
+      this.#announce(store, announcement.holdGiven(verdict.attributes), announcement.now, change);
       return;
     }
     // What it replaces is gone too (RFC 4271 section 9.1).
@@ -295,18 +290,15 @@ export class AdjRibIn {
     return store.find(store.words);
   }
 
-  /** Takes the route that stands in the store's `words`. */
-  #announce(
-    store: PathStore,
-    given: PathAttributes,
-    announcement: Announcement,
-    change: ChangeBuilder,
-  ): void {
-    const attributes = this.#hold(given, announcement);
+  /**
+   * Takes the route that stands in the store's `words`.
+   * @param attributes their number, with a reference for the route
+   */
+  #announce(store: PathStore, attributes: number, now: number, change: ChangeBuilder): void {
     const entry = store.findOrAdd(store.words);
     const from = this.source;
     if (entry < 0) {
-      store.set(~entry, { attributes, from, learnedAt: announcement.now, isStale: false });
+      store.set(~entry, { attributes, from, learnedAt: now, isStale: false });
       change.add('announced', store, ~entry);
       return;
     }
@@ -314,23 +306,9 @@ export class AdjRibIn {
     const isSame = before === attributes && isSameSource(store.sourceOf(entry), from);
     this.#table.releaseNumber(before);
     if (isSame && !store.isStale(entry)) return;
-    const learnedAt = isSame ? store.learnedAt(entry) : announcement.now;
+    const learnedAt = isSame ? store.learnedAt(entry) : now;
     store.set(entry, { attributes, from, learnedAt, isStale: false });
     change.add(isSame ? 'refreshed' : 'announced', store, entry);
-  }
-
-  /** One reference to the attributes. Those that were given for the route before are not looked up again. */
-  #hold(given: PathAttributes, announcement: Announcement): number {
-    if (given === announcement.given) {
-      this.#table.holdNumber(announcement.number);
-      return announcement.number;
-    }
-    announcement.number = this.#table.hold(
-      given,
-      given === announcement.received ? announcement.field : undefined,
-    );
-    announcement.given = given;
-    return announcement.number;
   }
 
   /** Takes away the route that stands in the store's `words`, where it is there. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { asn } from '../types/asn.ts';
 import { ipv4Unicast } from '../types/family.ts';
 import { parseIpAddress } from '../types/ip-address.ts';
@@ -29,11 +29,15 @@ const attributes: Partial<PathAttributes> = {
 };
 
 /** The octets of an UPDATE that announces one prefix. */
-function announcement(fields: Partial<PathAttributes> = {}, prefix = '10.1.0.0/16'): Uint8Array {
+function announcement(
+  fields: Partial<PathAttributes> = {},
+  prefix = '10.1.0.0/16',
+  session = context,
+): Uint8Array {
   const empty = { withdrawn: [], mpReach: undefined, mpUnreach: undefined };
   const nlri = [{ prefix: parsePrefix(prefix), pathId: undefined }];
   const message = { type: 'UPDATE' as const, attributes: pathAttributes({ ...attributes, ...fields }), nlri };
-  return encodeMessage({ ...message, ...empty }, context);
+  return encodeMessage({ ...message, ...empty }, session);
 }
 
 /** The octets with one of them changed. */
@@ -135,6 +139,59 @@ describe('path attributes that come again octet by octet', () => {
     expect(read.field).toBeDefined();
   });
 
+  it('are held while the UPDATE withdraws the last other route that has them', () => {
+    const receiver = new Receiver();
+    receiver.take(announcement());
+    receiver.take(withWithdrawal(announcement({}, '10.2.0.0/16'), [16, 10, 1]));
+    expect([...receiver.rib.paths()]).toMatchObject([{ prefix: parsePrefix('10.2.0.0/16'), attributes }]);
+    receiver.rib.clear();
+    expect(receiver.table.size).toBe(0);
+  });
+
+  it('become an object only for those who ask, and then one for all', () => {
+    const receiver = new Receiver();
+    const made = vi.spyOn(receiver.table, 'at');
+    for (const prefix of ['10.1.0.0/16', '10.2.0.0/16']) {
+      receiver.rib.receive(receiver.read(announcement({ multiExitDisc: 5 }, prefix)), 0, false);
+      // Another set in between: what was read last is not at hand any more.
+      receiver.rib.receive(receiver.read(announcement({ multiExitDisc: 6 }, '10.3.0.0/16')), 0, false);
+    }
+    expect(made).not.toHaveBeenCalled();
+    const [first, other, second] = [...receiver.rib.paths()].map((path) => path.attributes);
+    expect(first).toEqual(pathAttributes({ ...attributes, multiExitDisc: 5 }));
+    expect(other).toEqual(pathAttributes({ ...attributes, multiExitDisc: 6 }));
+    expect(second).toBe(first);
+  });
+
+  it('are the same later as when they were read, of a peer with 2-octet AS numbers too', () => {
+    const old = { ...context, asn4: false };
+    const asPath = [{ type: SegmentType.AsSequence, asns: [asn(65001), asn(4_200_000_000)] }];
+    const octets = announcement({ asPath, communities: [3, 1, 2, 1] }, undefined, old);
+    const receiver = new Receiver();
+    receiver.rib.receive(receiver.read(octets, old), 0, false);
+    receiver.rib.receive(receiver.read(announcement({}, '10.2.0.0/16')), 0, false);
+    expect([...receiver.rib.paths()][0]?.attributes).toEqual(
+      pathAttributes({ ...attributes, asPath, communities: [1, 2, 3] }),
+    );
+  });
+
+  it('are looked through for loops by each Adj-RIB-In, and again when its address is another', () => {
+    const receiver = new Receiver();
+    const { table, rib } = receiver;
+    const read = (octets: Uint8Array): ReceivedUpdate => receiver.read(octets);
+    rib.receive(read(announcement()), 0, false);
+    const other = new AdjRibIn({ table, source: rib.source, localAsn: asn(65100) });
+    expect(other.receive(read(announcement()), 0, false).rejected).toMatchObject([
+      { reason: expect.stringContaining('own AS 65100') },
+    ]);
+    expect(rib.receive(read(announcement()), 0, false).rejected).toEqual([]);
+    rib.localAddress = parseIpAddress('10.0.0.1');
+    expect(rib.receive(read(announcement()), 0, false).rejected).toMatchObject([
+      { reason: expect.stringContaining('own address 10.0.0.1') },
+    ]);
+    expect([rib.size, table.size]).toEqual([0, 0]);
+  });
+
   it('are remembered once for each set, in whatever forms a peer sends it', () => {
     const receiver = new Receiver();
     receiver.take(announcement({ communities: [1, 2] }));
@@ -171,4 +228,12 @@ function withLocalPref(bytes: Uint8Array): Uint8Array {
   view.writeUInt16BE(view.length, 16);
   view.writeUInt16BE(view.readUInt16BE(21) + extra.length, 21);
   return view;
+}
+
+/** The same UPDATE with a field of withdrawn routes. */
+function withWithdrawal(bytes: Uint8Array, withdrawn: readonly number[]): Uint8Array {
+  const longer = Buffer.from([...bytes.subarray(0, 21), ...withdrawn, ...bytes.subarray(21)]);
+  longer.writeUInt16BE(longer.length, 16);
+  longer.writeUInt16BE(withdrawn.length, 19);
+  return longer;
 }

@@ -3,22 +3,21 @@ import { equalIpAddress } from '../types/ip-address.ts';
 import type { AttributeMemory, AttributeOctets } from '../wire/attribute-octets.ts';
 import { readsAttributesAlike } from '../wire/attribute-octets.ts';
 import type { CodecContext } from '../wire/message.ts';
+import { octetsOfText } from '../wire/octet-span.ts';
 import type { ExtendedCommunity, LargeCommunity, PathAttributes } from '../wire/path-attributes.ts';
+import { readPlainAttributes } from '../wire/update.ts';
 import { equalAttributes, hashAttributes } from './attribute-equality.ts';
+import { AttributeRecords } from './attribute-records.ts';
 import { EntryIndex } from './entry-index.ts';
 import { InternedAttributes, ownAddress } from './interned-attributes.ts';
 
 /** Longer fields are not remembered: they are rare, and a table of them would take the memory that it saves. */
 const LONGEST_REMEMBERED = 512;
 
-interface Entry {
-  readonly attributes: InternedAttributes;
-  readonly hash: number;
-  references: number;
-  /** A field that the set was read from, and how it was read. */
-  octets: string | undefined;
-  octetsHash: number;
-  context: CodecContext | undefined;
+/** A set that was found new last: what it was read as. */
+interface FreshSet {
+  readonly number: number;
+  readonly value: PathAttributes;
 }
 
 /**
@@ -30,13 +29,21 @@ interface Entry {
  * section 3), so they are sorted and repeated ones dropped.
  *
  * With a set it remembers the octets of one Path Attributes field that meant it, as long as the set is held: no more
- * fields than sets, whatever a peer sends.
+ * fields than sets, whatever a peer sends. For a set that came in such a field they are all that is kept, until somebody
+ * asks for the object: a table of 100,000 sets is a million objects less for the garbage collector.
  */
 export class AttributeTable implements AttributeMemory {
   readonly #seed: number;
-  /** By number. */
-  readonly #entries: (Entry | undefined)[] = [];
+  /** How many numbers have been in use. */
+  #end = 0;
   readonly #free: number[] = [];
+  readonly #records = new AttributeRecords();
+  /** By number, as the next two: the objects of sets that were asked for, or that no field means. */
+  readonly #objects: (InternedAttributes | undefined)[] = [];
+  /** The field that means the set, and how it was read. */
+  readonly #octets: (string | undefined)[] = [];
+  readonly #contexts: (CodecContext | undefined)[] = [];
+  #fresh: FreshSet | undefined;
   readonly #byValue: EntryIndex<PathAttributes>;
   readonly #byOctets: EntryIndex<AttributeOctets>;
   /** That of the set that was new last: most sets of one peer have the same, and share the object then. */
@@ -45,16 +52,13 @@ export class AttributeTable implements AttributeMemory {
   /** @param seed of the hashes: a random 32-bit integer that no peer knows; otherwise one could choose attributes that make it slow */
   constructor(seed: number = 0) {
     this.#seed = seed;
-    this.#byValue = new EntryIndex((entry, key) => {
-      const attributes = this.#entries[entry]?.attributes;
-      return attributes !== undefined && equalAttributes(attributes, key);
-    });
+    this.#byValue = new EntryIndex((number, key) => equalAttributes(this.peek(number), key));
     this.#byOctets = new EntryIndex((entry, key) => this.#isReadFrom(entry, key));
   }
 
   /** How many different sets are held. */
   get size(): number {
-    return this.#entries.length - this.#free.length;
+    return this.#end - this.#free.length;
   }
 
   /** The one object that stands for this set. Each call takes a reference, which `release` gives back. */
@@ -79,22 +83,23 @@ export class AttributeTable implements AttributeMemory {
   hold(attributes: PathAttributes, field?: AttributeOctets): number {
     const known = this.#numberOf(attributes);
     const number = known < 0 ? this.#numberFor(normalise(attributes)) : known;
-    const entry = this.#entry(number);
-    entry.references += 1;
-    if (field !== undefined && entry.octets === undefined) this.#remember(number, entry, field);
+    this.#records.addReferences(number, 1);
+    if (field !== undefined && this.#octets[number] === undefined) this.#remember(number, field);
+    // Without octets there is nothing to make it of later.
+    if (this.#octets[number] === undefined) this.at(number);
     return number;
   }
 
   /** Takes one more reference of a set that is held. */
   holdNumber(number: number): void {
-    this.#entry(number).references += 1;
+    this.#check(number);
+    this.#records.addReferences(number, 1);
   }
 
   /** As `release`. */
   releaseNumber(number: number): void {
-    const entry = this.#entry(number);
-    entry.references -= 1;
-    if (entry.references === 0) this.#forget(number, entry);
+    this.#check(number);
+    if (this.#records.addReferences(number, -1) === 0) this.#forget(number);
   }
 
   /**
@@ -102,37 +107,62 @@ export class AttributeTable implements AttributeMemory {
    * @throws RangeError when there is none
    */
   at(number: number): PathAttributes {
-    return this.#entry(number).attributes;
+    const known = this.#objects[number];
+    if (known !== undefined) return known;
+    const value = this.#valueOf(number);
+    const own = new InternedAttributes(value, this.#ownNextHop(value.nextHop), number);
+    this.#objects[number] = own;
+    return own;
   }
 
-  /** The set that such a field meant before, when it is still held; no reference is taken. */
-  recall(field: AttributeOctets): PathAttributes | undefined {
-    if (field.octets.length > LONGEST_REMEMBERED) return undefined;
-    const number = this.#byOctets.find(field, field.octets.hash(this.#seed));
-    return number < 0 ? undefined : this.at(number);
+  /** As `at`, for those who only look: an object that is not there is made for them alone. */
+  peek(number: number): PathAttributes {
+    return this.#objects[number] ?? this.#valueOf(number);
   }
 
-  #entry(number: number): Entry {
-    const entry = this.#entries[number];
-    if (entry === undefined) throw new RangeError(`no path attributes have number ${number}`);
-    return entry;
+  /** Another one for each set, and never 0: whether a number still means the set that it meant before. */
+  serialOf(number: number): number {
+    return this.#records.serial(number);
+  }
+
+  /** No reference is taken. */
+  recall(field: AttributeOctets): number {
+    if (field.octets.length > LONGEST_REMEMBERED) return -1;
+    return this.#byOctets.find(field, field.octets.hash(this.#seed));
+  }
+
+  #check(number: number): void {
+    if (this.#records.references(number) === 0)
+      throw new RangeError(`no path attributes have number ${number}`);
+  }
+
+  /** What the object of a number is made of. */
+  #valueOf(number: number): PathAttributes {
+    if (this.#fresh?.number === number) return this.#fresh.value;
+    const octets = this.#octets[number];
+    const context = this.#contexts[number];
+    if (octets === undefined || context === undefined)
+      throw new RangeError(`no path attributes have number ${number}`);
+    return normalise(readPlainAttributes(octetsOfText(octets), context));
   }
 
   /** The number of an object that stands for its set here, or -1. */
   #numberOf(attributes: PathAttributes): number {
     const number = InternedAttributes.numberOf(attributes);
-    return number >= 0 && this.#entries[number]?.attributes === attributes ? number : -1;
+    return number >= 0 && this.#objects[number] === attributes ? number : -1;
   }
 
-  #numberFor(attributes: PathAttributes): number {
-    const next = this.#free.at(-1) ?? this.#entries.length;
-    const hash = hashAttributes(attributes, this.#seed);
-    const number = this.#byValue.findOrAdd(attributes, hash, next);
+  #numberFor(value: PathAttributes): number {
+    const next = this.#free.at(-1) ?? this.#end;
+    const hash = hashAttributes(value, this.#seed);
+    const number = this.#byValue.findOrAdd(value, hash, next);
     if (number !== next) return number;
-    this.#free.pop();
-    const own = new InternedAttributes(attributes, this.#ownNextHop(attributes.nextHop), number);
-    const fresh = { references: 0, octets: undefined, octetsHash: 0, context: undefined };
-    this.#entries[number] = { attributes: own, hash, ...fresh };
+    if (this.#free.pop() === undefined) this.#end += 1;
+    this.#records.begin(number, hash);
+    this.#objects[number] = undefined;
+    this.#octets[number] = undefined;
+    this.#contexts[number] = undefined;
+    this.#fresh = { number, value };
     return number;
   }
 
@@ -144,32 +174,45 @@ export class AttributeTable implements AttributeMemory {
     return this.#lastNextHop;
   }
 
-  #remember(number: number, entry: Entry, field: AttributeOctets): void {
+  #remember(number: number, field: AttributeOctets): void {
     const { octets, context } = field;
     if (octets.length > LONGEST_REMEMBERED) return;
     const hash = octets.hash(this.#seed);
     if (this.#byOctets.findOrAdd(field, hash, number) !== number) return;
-    entry.octets = octets.text();
-    entry.octetsHash = hash;
-    entry.context = context;
+    this.#records.setOctetsHash(number, hash);
+    this.#octets[number] = octets.text();
+    this.#contexts[number] = context;
   }
 
-  #forget(number: number, { hash, octets, octetsHash }: Entry): void {
-    this.#byValue.remove(number, hash);
-    if (octets !== undefined) this.#byOctets.remove(number, octetsHash);
-    this.#entries[number] = undefined;
+  #forget(number: number): void {
+    this.#byValue.remove(number, this.#records.valueHash(number));
+    if (this.#octets[number] !== undefined) this.#byOctets.remove(number, this.#records.octetsHash(number));
+    if (this.#fresh?.number === number) this.#fresh = undefined;
+    this.#objects[number] = undefined;
+    this.#octets[number] = undefined;
+    this.#contexts[number] = undefined;
     this.#free.push(number);
-    if (this.size > 0) return;
-    this.#entries.length = 0;
+    if (this.size === 0) this.#clear();
+  }
+
+  /** What all sets had is given back. */
+  #clear(): void {
+    this.#end = 0;
     this.#free.length = 0;
+    this.#objects.length = 0;
+    this.#octets.length = 0;
+    this.#contexts.length = 0;
+    this.#records.clear();
   }
 
   #isReadFrom(number: number, { octets, context }: AttributeOctets): boolean {
-    const entry = this.#entries[number];
-    if (entry?.octets === undefined || entry.context === undefined) return false;
-    return octets.equals(entry.octets) && readsAttributesAlike(entry.context, context);
+    const known = this.#octets[number];
+    const readBy = this.#contexts[number];
+    if (known === undefined || readBy === undefined) return false;
+    return octets.equals(known) && readsAttributesAlike(readBy, context);
   }
 }
+
 /** The set in canonical form, as a new object with every field present that shares octets with the given one. */
 function normalise(a: PathAttributes): PathAttributes {
   return {

@@ -20,10 +20,10 @@ export function endOfRib(family: Family): UpdateMessage {
 /** The family whose End-of-RIB marker this UPDATE is, or `undefined` when it is an UPDATE that says something. */
 export function isEndOfRib(update: UpdateMessage<{ readonly length: number }>): Family | undefined {
   const saysMore =
-    update.attributes !== undefined ||
-    update.mpReach !== undefined ||
+    update.nlri.length > 0 ||
     update.withdrawn.length > 0 ||
-    update.nlri.length > 0;
+    update.mpReach !== undefined ||
+    update.attributes !== undefined;
   if (saysMore) return undefined;
   if (update.mpUnreach === undefined) return ipv4Unicast;
   return update.mpUnreach.nlri.length === 0 ? update.mpUnreach.family : undefined;

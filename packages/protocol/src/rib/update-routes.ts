@@ -1,6 +1,7 @@
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
 import { prefixKey } from '../types/prefix.ts';
-import type { UpdateMessage } from '../wire/message.ts';
+import type { RecalledAttributes } from '../wire/attribute-octets.ts';
+import type { ReceivedUpdate, UpdateMessage } from '../wire/message.ts';
 import type { NlriField } from '../wire/nlri-field.ts';
 import type { MpReach, PathAttributes } from '../wire/path-attributes.ts';
 
@@ -30,10 +31,15 @@ export function routeKey(prefix: Prefix, pathId: number): PrefixKey {
  * without any attribute, which a decoder does not let through.
  */
 export function routesOf<Routes extends { readonly length: number }>(
-  update: UpdateMessage<Routes> & { readonly treatAsWithdraw?: boolean },
+  update: UpdateMessage<Routes> & Partial<Pick<ReceivedUpdate, 'treatAsWithdraw' | 'recalled'>>,
 ): UpdateRoutes<Routes> {
-  const { attributes, nlri, mpReach, mpUnreach } = update;
+  const { recalled, nlri, mpReach, mpUnreach } = update;
   const withdrawn: Routes[] = [];
+  if (recalled !== undefined) {
+    if (update.withdrawn.length > 0) withdrawn.push(update.withdrawn);
+    return { withdrawn, announced: [new RecalledRoutes(recalled, nlri)] };
+  }
+  const { attributes } = update;
   const announced: { attributes: PathAttributes; routes: Routes }[] = [];
   if (update.withdrawn.length > 0) withdrawn.push(update.withdrawn);
   if (mpUnreach !== undefined && mpUnreach.nlri.length > 0) withdrawn.push(mpUnreach.nlri);
@@ -47,6 +53,21 @@ export function routesOf<Routes extends { readonly length: number }>(
     else announced.push({ attributes: withNextHopOf(mpReach, taken), routes: mpReach.nlri });
   }
   return { withdrawn, announced };
+}
+
+/** Announced with attributes that are made when they are asked for. */
+class RecalledRoutes<Routes> {
+  readonly routes: Routes;
+  readonly #recalled: RecalledAttributes;
+
+  constructor(recalled: RecalledAttributes, routes: Routes) {
+    this.#recalled = recalled;
+    this.routes = routes;
+  }
+
+  get attributes(): PathAttributes {
+    return this.#recalled.memory.at(this.#recalled.number);
+  }
 }
 
 /** The routes of a field, as objects. */

@@ -11,9 +11,18 @@ export interface AttributeOctets {
   readonly context: CodecContext;
 }
 
-/** Remembers what fields were read as; `undefined` where it does not know. */
+/** Remembers what fields were read as. */
 export interface AttributeMemory {
-  recall(field: AttributeOctets): PathAttributes | undefined;
+  /** The number of the set that such a field meant before, as long as somebody holds it; -1 where it does not know. */
+  recall(field: AttributeOctets): number;
+  /** The set with this number. */
+  at(number: number): PathAttributes;
+}
+
+/** A set that was recalled and not read: the number says which one, and the set is made when it is asked for. */
+export interface RecalledAttributes {
+  readonly memory: AttributeMemory;
+  readonly number: number;
 }
 
 /** True when the same octets mean the same attributes in both contexts, faults of RFC 7606 included; MP_REACH_NLRI aside. */

@@ -1,7 +1,7 @@
 import type { Asn } from '../types/asn.ts';
 import type { Family } from '../types/family.ts';
 import type { RouterId } from '../types/router-id.ts';
-import type { AttributeOctets } from './attribute-octets.ts';
+import type { AttributeOctets, RecalledAttributes } from './attribute-octets.ts';
 import type { Capability } from './capability/capability.ts';
 import type { Nlri } from './nlri.ts';
 import type { NlriField } from './nlri-field.ts';
@@ -57,6 +57,8 @@ export interface DecodedUpdate<Routes = readonly Nlri[]> extends UpdateMessage<R
 export interface ReceivedUpdate extends DecodedUpdate<NlriField> {
   /** What `attributes` were read from, where that is worth remembering. */
   readonly field: AttributeOctets | undefined;
+  /** Where `attributes` were recalled: they may be made only when they are looked at. */
+  readonly recalled: RecalledAttributes | undefined;
 }
 
 /** NOTIFICATION (RFC 4271 section 4.5). */

@@ -7,7 +7,7 @@ import { as4Attributes, mergeAs4 } from './attribute/merge-as4.ts';
 import { requireNegotiated } from './attribute/mp-family.ts';
 import { mpReach as mpReachCodec } from './attribute/mp-reach.ts';
 import { validateAttributes } from './attribute/validate.ts';
-import type { AttributeMemory } from './attribute-octets.ts';
+import type { AttributeMemory, RecalledAttributes } from './attribute-octets.ts';
 import { MessageType } from './constants.ts';
 import { EncodeError } from './errors.ts';
 import { beginMessage, endMessage } from './header.ts';
@@ -17,7 +17,7 @@ import { NlriField } from './nlri-field.ts';
 import { UpdateSubcode } from './notification-codes.ts';
 import type { PathAttributes } from './path-attributes.ts';
 import { pathAttributes } from './path-attributes.ts';
-import type { Reader } from './reader.ts';
+import { Reader } from './reader.ts';
 import type { Writer } from './writer.ts';
 
 const noAttributes: PathAttributes = pathAttributes({});
@@ -41,8 +41,10 @@ export function readUpdate(reader: Reader, context: CodecContext, memory?: Attri
     memory !== undefined && isUsable && reader.remaining > 0
       ? { octets: attributesReader.rest(), context }
       : undefined;
-  const known = field && memory?.recall(field);
-  if (known !== undefined) return plainUpdate(withdrawn, known, readNlriField(reader, context));
+  const known = field === undefined || memory === undefined ? -1 : memory.recall(field);
+  if (memory !== undefined && known >= 0) {
+    return new RecalledUpdate(withdrawn, { memory, number: known }, readNlriField(reader, context));
+  }
   const faults = new Faults();
   const attributes = decodeAttributes(attributesReader, context, faults);
   const announced = readNlriField(reader, context);
@@ -69,29 +71,52 @@ export function readUpdate(reader: Reader, context: CodecContext, memory?: Attri
     faults: faults.list,
     treatAsWithdraw: faults.withdrawal !== undefined,
     field: isPlain ? field : undefined,
+    recalled: undefined,
   };
 }
 
-/** An UPDATE of IPv4 unicast without a fault. */
-function plainUpdate(withdrawn: NlriField, attributes: PathAttributes, nlri: NlriField): ReceivedUpdate {
-  return {
-    type: 'UPDATE',
-    withdrawn,
-    attributes,
-    nlri,
-    mpReach: undefined,
-    mpUnreach: undefined,
-    faults: noFaults,
-    treatAsWithdraw: false,
-    field: undefined,
-  };
+/**
+ * Reads a Path Attributes field again that was read without a fault before, in the same context, beside NLRI.
+ * @param octets the field without its length
+ */
+export function readPlainAttributes(octets: Uint8Array, context: CodecContext): PathAttributes {
+  const faults = new Faults();
+  const attributes = decodeAttributes(Reader.of(octets), context, faults);
+  if (!context.asn4) mergeAs4(attributes.values, faults);
+  return pathAttributesOf(attributes, true);
+}
+
+/** An UPDATE of IPv4 unicast without a fault, whose attributes nobody has looked at yet. */
+class RecalledUpdate implements ReceivedUpdate {
+  readonly type = 'UPDATE';
+  readonly withdrawn: NlriField;
+  readonly recalled: RecalledAttributes;
+  readonly nlri: NlriField;
+  readonly mpReach: undefined;
+  readonly mpUnreach: undefined;
+  readonly faults: ReceivedUpdate['faults'] = noFaults;
+  readonly treatAsWithdraw = false;
+  readonly field: undefined;
+
+  constructor(withdrawn: NlriField, recalled: RecalledAttributes, nlri: NlriField) {
+    this.withdrawn = withdrawn;
+    this.recalled = recalled;
+    this.nlri = nlri;
+  }
+
+  get attributes(): PathAttributes {
+    return this.recalled.memory.at(this.recalled.number);
+  }
 }
 
 /** The same with an object for each route, which refer to nothing of the message. */
-export function decodedUpdate({ field: _, ...update }: ReceivedUpdate): DecodedUpdate {
-  const { mpReach, mpUnreach } = update;
+export function decodedUpdate(update: ReceivedUpdate): DecodedUpdate {
+  const { attributes, mpReach, mpUnreach, faults, treatAsWithdraw } = update;
   return {
-    ...update,
+    type: 'UPDATE',
+    attributes,
+    faults,
+    treatAsWithdraw,
     withdrawn: update.withdrawn.toList(),
     nlri: update.nlri.toList(),
     mpReach: mpReach && { ...mpReach, nlri: mpReach.nlri.toList() },
@@ -109,6 +134,7 @@ export function receivedUpdate(update: DecodedUpdate): ReceivedUpdate {
     mpReach: mpReach && { ...mpReach, nlri: NlriField.of(mpReach.family, mpReach.nlri) },
     mpUnreach: mpUnreach && { ...mpUnreach, nlri: NlriField.of(mpUnreach.family, mpUnreach.nlri) },
     field: undefined,
+    recalled: undefined,
   };
 }
 

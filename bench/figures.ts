@@ -77,9 +77,13 @@ function lbFigures(report: Recorded['lb']): Figure[] {
   const figure = makerOf('lb');
   const of = (...kinds: readonly string[]) =>
     report?.latency.filter(({ daemon, kind }) => daemon === 'bgp-lb' && kinds.includes(kind)) ?? [];
-  const survivors = (report?.survivors ?? [])
-    .filter(({ daemon }) => daemon === 'bgp-lb')
-    .flatMap(({ victims }) => victims);
+  // A pool of a size that was not measured leaves the promise open.
+  const survivors = [3, 5, 16].flatMap((size) => {
+    const runs = (report?.survivors ?? []).filter(
+      ({ daemon, masters }) => daemon === 'bgp-lb' && masters === size,
+    );
+    return runs.length === 0 ? [undefined] : runs.flatMap(({ victims }) => victims);
+  });
   const rss = (daemon: string): number[] =>
     (report?.atRest ?? [])
       .filter((one) => one.daemon === daemon)
@@ -102,13 +106,13 @@ function lbFigures(report: Recorded['lb']): Figure[] {
       'survivors of a leave, any victim',
       none,
       0,
-      survivors.map((one) => one.brokenAtSurvivors),
+      survivors.map((one) => one?.brokenAtSurvivors),
     ),
     figure(
       'connections after a return, any victim',
       none,
       0,
-      survivors.map((one) => one.brokenByReturn),
+      survivors.map((one) => one?.brokenByReturn),
     ),
     figure(
       '16 VIPs x 16 members, all changed, p99',

@@ -30,6 +30,14 @@ describe('the report of the load balancer', () => {
     for (const file of Object.keys(plots)) expect(sections['plots-lb']).toContain(`(plots/${file})`);
   });
 
+  it('is held to pools of all sizes: one that was not measured leaves the promise open', () => {
+    const survivors = lbReport.survivors.filter(({ masters }) => masters !== 16);
+    const [figure] = figures({ lb: { ...lbReport, survivors } }).filter(({ what }) =>
+      what.startsWith('survivors'),
+    );
+    expect(figure).toMatchObject({ measured: undefined, met: false });
+  });
+
   it.each([
     ['UPDATE to kernel, p50', 2, false],
     ['UPDATE to kernel, p99', 9, false],

@@ -10,7 +10,7 @@ function of(...samples: readonly number[]) {
   return summary;
 }
 
-function survivorRun(daemon: SurvivorRun['daemon'], brokenAtSurvivors: number): SurvivorRun {
+function survivorRun(masters: number, daemon: SurvivorRun['daemon'], brokenAtSurvivors: number): SurvivorRun {
   const pool = { '10.0.1.1': 1, '10.0.1.2': 1 };
   const whole = { broken: 0, reasons: {}, slowestMs: 2, poolChanges: [pool] };
   const leave = { ...whole, broken: brokenAtSurvivors, reasons: { reset: brokenAtSurvivors } };
@@ -18,7 +18,7 @@ function survivorRun(daemon: SurvivorRun['daemon'], brokenAtSurvivors: number): 
     ...{ victim: 'm1', atVictim: 100, survivors: 200, brokenAtSurvivors },
     ...{ connections: 300, brokenByReturn: 0, leave, return: whole },
   };
-  return { masters: 3, daemon, victims: [victim] };
+  return { masters, daemon, victims: [victim] };
 }
 
 /** Ours breaks one connection, FRR forty. */
@@ -36,7 +36,12 @@ export const lbReport: LbReport = {
     { kind: 'lesser', ...of(30, 60) },
     { kind: 'cease', ...of(20) },
   ],
-  survivors: [survivorRun('FRR', 40), survivorRun('bgp-lb', 1)],
+  survivors: [
+    survivorRun(3, 'FRR', 40),
+    survivorRun(3, 'bgp-lb', 1),
+    survivorRun(5, 'bgp-lb', 0),
+    survivorRun(16, 'bgp-lb', 0),
+  ],
   restarts: [{ end: 'kill -9', sent: 1000, lost: 0, unreachable: 0, tookMs: 4000 }],
   atRest: [{ daemon: 'bgp-lb', processes: [{ process: 'router', rssMiB: 93, cpuPercent: 1 }] }],
   starts: [

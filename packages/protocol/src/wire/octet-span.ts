@@ -33,7 +33,9 @@ export class OctetSpan {
   /** A copy of few octets, as a string of one character each: a third of the memory of an array. */
   text(): string {
     const { buffer, byteOffset } = this.#view;
-    return String.fromCharCode(...new Uint8Array(buffer, byteOffset + this.#start, this.length));
+    const octets = new Uint8Array(buffer, byteOffset + this.#start, this.length);
+    // Spread, a typed array would go through its iterator, which takes five times as long.
+    return Reflect.apply(String.fromCharCode, undefined, octets);
   }
 
   /** True when these are the octets of a `text`. */

@@ -7,24 +7,14 @@ import { addresses, startMaster } from '../kit/cluster.ts';
 import {
   type Answer,
   type Attempt,
+  fatalVectors,
   type HostilePeer,
-  type ReadingState,
   readingStates,
 } from '../kit/hostile-peer.ts';
 import { NamespaceProcess } from '../kit/namespace-process.ts';
 import { metricsOf, neighbor } from '../kit/router-view.ts';
 
-/** A line of test/vectors/fatal.jsonl: what ended, hung or reset others, and what is to be answered in each state. */
-interface FatalVector {
-  readonly name: string;
-  readonly hex: string;
-  readonly answers: Readonly<Record<ReadingState, Answer>>;
-}
-
-const vectors = readFileSync(new URL('../vectors/fatal.jsonl', import.meta.url), 'utf8')
-  .trim()
-  .split('\n')
-  .map((line): FatalVector => JSON.parse(line));
+const vectors = fatalVectors();
 
 /** The address of the router that hostile peers connect to, and theirs: one for each attempt. */
 const router = '127.0.0.1';

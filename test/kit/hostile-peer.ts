@@ -1,7 +1,9 @@
 /** A peer that brings a session into a state, sends one hostile message, and notes the answer. Runs in a namespace. */
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import {
+  type Asn,
   asn,
   encodeMessage,
   ipv4Unicast,
@@ -26,10 +28,26 @@ export interface Attempt {
   readonly hex: string;
 }
 
+/** A line of test/vectors/fatal.jsonl: what ended, hung or reset others, and what is to be answered in each state. */
+export interface FatalVector {
+  readonly name: string;
+  readonly hex: string;
+  readonly answers: Readonly<Record<ReadingState, Answer>>;
+}
+
+/** All of them. */
+export function fatalVectors(): readonly FatalVector[] {
+  return readFileSync(new URL('../vectors/fatal.jsonl', import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line): FatalVector => JSON.parse(line));
+}
+
 /** `kept` where the session went on, `closed` where it ended without a word, else the NOTIFICATION. */
 export type Answer = 'kept' | 'closed' | `${number}/${number}`;
 
-const remoteAsn = asn(65001);
+/** Of the peer. */
+export const remoteAsn: Asn = asn(65001);
 const context = openContext(remoteAsn);
 /** After the hostile message: no marker. A session that still reads answers 1/1 to it, so that nothing need be waited for. */
 const probe = new Uint8Array(19);
@@ -94,10 +112,19 @@ export async function play(attempts: readonly Attempt[]): Promise<Answer[]> {
   return answers;
 }
 
-async function playOne({ from, to, state, hex }: Attempt): Promise<Answer> {
+async function playOne(attempt: Attempt): Promise<Answer> {
+  const { from, to, state } = attempt;
   const socket = connect({ host: to, port: 179, localAddress: from });
   socket.setTimeout(patience, () => socket.destroy(new Error(`${from} in ${state}: no answer`)));
   await once(socket, 'connect');
+  return playOn(socket, attempt);
+}
+
+/** Plays one attempt on a connection that is there, whoever made it. */
+export async function playOn(
+  socket: Socket,
+  { from, state, hex }: Pick<Attempt, 'from' | 'state' | 'hex'>,
+): Promise<Answer> {
   const peer = new Received(socket);
   try {
     // Its OPEN says that it is in OpenSent.

@@ -116,7 +116,7 @@ function tick(state: ClaimState, { isServing, now }: ClaimContext): ReturnType<t
     const dueAt = now + (announcements === 0 ? REMINDER_INTERVAL : ANNOUNCE_INTERVAL);
     const isReminder = state.announcements === 0;
     return {
-      state: { ...state, announcements, owner, dueAt },
+      state: { ...state, announcements, owner, dueAt, defendedAt: now },
       actions: [...(isReminder ? [{ send: 'question' } as const] : []), { send: 'announcement' }],
     };
   }
@@ -170,9 +170,13 @@ function claimed(
     return { state: standBy(state, from, isOwnerPeer, now), actions: [] };
   }
   const contested = { ...state, owner: from, isOwnerPeer, ownerAt: now };
-  return now - state.defendedAt < DEFEND_INTERVAL
-    ? { state: contested, actions: [] }
-    : { state: { ...contested, defendedAt: now }, actions: [{ send: 'announcement' }] };
+  const mayAt = state.defendedAt + DEFEND_INTERVAL;
+  if (now < mayAt) {
+    // The last word is ours: who heard him is told again, as soon as that may be.
+    const again = { announcements: Math.max(1, state.announcements), dueAt: Math.min(state.dueAt, mayAt) };
+    return { state: { ...contested, ...again }, actions: [] };
+  }
+  return { state: { ...contested, defendedAt: now }, actions: [{ send: 'announcement' }] };
 }
 
 function standBy(state: ClaimState, owner: string, isOwnerPeer: boolean, now: number): ClaimState {

@@ -4,6 +4,7 @@ import type { IpAddress } from '../types/ip-address.ts';
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
 import { pathIdOfWords, prefixOfWords, setRouteWords } from '../types/route-words.ts';
 import type { RouterId } from '../types/router-id.ts';
+import type { AttributeOctets } from '../wire/attribute-octets.ts';
 import type { DecodedUpdate, ReceivedUpdate } from '../wire/message.ts';
 import type { NlriField } from '../wire/nlri-field.ts';
 import type { PathAttributes } from '../wire/path-attributes.ts';
@@ -126,22 +127,34 @@ export class AdjRibIn {
    */
   receive(update: ReceivedUpdate, now: number, isTold: boolean): RouteChange {
     const routes = routesOf(update);
-    const { withdrawn, announced } = routes;
     this.#checkLimit(routes);
     this.#received?.count(routes);
-    const change = new ChangeBuilder(isTold);
     const recalled = this.#recalledNumber(update);
-    // What is withdrawn may have been the last that kept it.
-    if (recalled >= 0) this.#table.holdNumber(recalled);
+    if (recalled < 0) return this.#take(routes, update.field, recalled, now, isTold);
+    // What is withdrawn may have been the last that kept it. Policy is the application's, and may throw.
+    this.#table.holdNumber(recalled);
+    try {
+      return this.#take(routes, undefined, recalled, now, isTold);
+    } finally {
+      this.#table.releaseNumber(recalled);
+    }
+  }
+
+  #take(
+    { withdrawn, announced }: UpdateRoutes<NlriField>,
+    field: AttributeOctets | undefined,
+    recalled: number,
+    now: number,
+    isTold: boolean,
+  ): RouteChange {
+    const change = new ChangeBuilder(isTold);
     const again = withdrawn.length > 0 && announced.length > 0 ? keysOf(announced) : undefined;
-    for (const field of withdrawn) this.#withdrawAll(field, again, change);
-    const { field } = update;
+    for (const one of withdrawn) this.#withdrawAll(one, again, change);
     for (const each of announced) {
       const loop = this.#loopOf(each, recalled);
       const announcement = new Announcement(this.#table, { announced: each, field, recalled, loop, now });
       this.#announceAll(announcement, change);
     }
-    if (recalled >= 0) this.#table.releaseNumber(recalled);
     return change.build();
   }
 

@@ -192,6 +192,19 @@ describe('path attributes that come again octet by octet', () => {
     expect([rib.size, table.size]).toEqual([0, 0]);
   });
 
+  it('are not held for ever by policy that throws', () => {
+    const receiver = new Receiver();
+    const { table, rib } = receiver;
+    receiver.take(announcement());
+    const importPolicy = (): never => {
+      throw new Error('of the application');
+    };
+    const other = new AdjRibIn({ table, source: rib.source, importPolicy });
+    expect(() => other.receive(receiver.read(announcement()), 0, false)).toThrow('of the application');
+    rib.clear();
+    expect(table.size).toBe(0);
+  });
+
   it('are remembered once for each set, in whatever forms a peer sends it', () => {
     const receiver = new Receiver();
     receiver.take(announcement({ communities: [1, 2] }));

@@ -55,8 +55,6 @@ export class BootstrapWatch {
   /** Markers taken as proof and not deleted yet: first the latch must be on disk. */
   #served: Marker[] = [];
   #missingReads = 0;
-  /** Markers that were not there when ca.crt was as it was in the last look. */
-  #absent: { readonly ca: string; readonly paths: ReadonlySet<string> } | undefined;
   /** Why state.json does not hold what is known; empty when it does. */
   #unsaved = '';
   /** When a state.json that could not be read is tried again; `undefined` when it was read. Milliseconds of `performance`. */
@@ -93,7 +91,7 @@ export class BootstrapWatch {
     const verdict = judge(before, {
       machineId: this.#machineId,
       ca,
-      markers: this.#markers(ca),
+      markers: readMarkers(this.#options.markers),
       missingReads: this.#missingReads,
       now: new Date().toISOString(),
     });
@@ -109,21 +107,6 @@ export class BootstrapWatch {
       isCaUnlinked: this.#ca.isUnlinked,
       isNewProof: verdict.isNewProof,
     };
-  }
-
-  #markers(ca: CaReading): readonly Marker[] {
-    const { markers: paths } = this.#options;
-    const identity = identityOf(ca);
-    const before = identity === undefined || this.#absent?.ca !== identity ? undefined : this.#absent.paths;
-    const markers = readMarkers(paths).map((marker) => ({
-      ...marker,
-      hasAppeared: before?.has(marker.path) === true,
-    }));
-    const missing = paths.filter(
-      (path) => before?.has(path) === true || !markers.some((one) => one.path === path),
-    );
-    this.#absent = identity === undefined ? undefined : { ca: identity, paths: new Set(missing) };
-    return markers;
   }
 
   /** Remembers over restarts that the VIP was advertised by this control plane member. */
@@ -197,11 +180,6 @@ function keysOf(ca: CaReading, state: BootstrapState): readonly string[] {
   return ca.kind === 'present' ? ca.keys : (state.latch?.caKeys ?? []);
 }
 
-function identityOf(ca: CaReading): string | undefined {
-  if (ca.kind !== 'present') return undefined;
-  return [ca.digest, ca.modifiedAt, ca.file.inode, ca.file.bornAt].join(' ');
-}
-
 function readMachineId(path: string): string | undefined {
   try {
     const id = readRegularFile(path, MACHINE_ID_SIZE).toString().trim();
@@ -212,7 +190,7 @@ function readMachineId(path: string): string | undefined {
   }
 }
 
-function readMarkers(paths: readonly string[]): readonly Omit<Marker, 'hasAppeared'>[] {
+function readMarkers(paths: readonly string[]): readonly Marker[] {
   return paths.flatMap((path) => {
     const stats = statsOf(path);
     if (stats === undefined || !stats.isFile()) return [];

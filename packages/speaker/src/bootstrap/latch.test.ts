@@ -10,13 +10,7 @@ const ca = {
   modifiedAt: 1_000,
   file,
 } satisfies CaReading;
-const marker: Marker = {
-  path: '/state/bootstrapped',
-  modifiedAt: 2_000,
-  inode: 7,
-  isEmpty: true,
-  hasAppeared: false,
-};
+const marker: Marker = { path: '/state/bootstrapped', modifiedAt: 2_000, inode: 7, isEmpty: true };
 
 const seen: Observation = {
   machineId: 'machine-1',
@@ -60,11 +54,6 @@ describe('the proof of bootstrap', () => {
     const verdict = look(noBootstrap, { markers: [{ ...marker, modifiedAt: 999 }] });
     expect(verdict.proof).toBe('unproven');
     expect(verdict.detail).toContain('older than ca.crt');
-  });
-
-  it('does come from an empty marker that was seen to appear after ca.crt, whatever the clock said', () => {
-    const stepped: Marker = { ...marker, modifiedAt: 1, hasAppeared: true };
-    expect(look(noBootstrap, { markers: [stepped] }).proof).toBe('proven');
   });
 
   it('does come from a marker with content, whatever its age', () => {

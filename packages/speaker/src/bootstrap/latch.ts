@@ -22,8 +22,6 @@ type CaPresent = Extract<CaReading, { kind: 'present' }>;
 /** A marker file that is there. */
 export interface Marker extends MarkerIdentity {
   readonly isEmpty: boolean;
-  /** It was not there in a look before that saw ca.crt as it is now: it is newer, whatever clock wrote the times of the two. */
-  readonly hasAppeared: boolean;
 }
 
 export interface Observation {
@@ -178,7 +176,7 @@ function refusalOf(
   if (machineId === undefined) return `${marker.path} is there, but machine-id cannot be read`;
   if (ca.kind === 'missing') return `${marker.path} is there, but ca.crt is not (${ca.detail})`;
   if (ca.kind === 'unread') return `${marker.path} is there, but ${unreadCa(ca)}`;
-  if (marker.isEmpty && !marker.hasAppeared && marker.modifiedAt < ca.modifiedAt)
+  if (marker.isEmpty && marker.modifiedAt < ca.modifiedAt)
     return `${marker.path} is older than ca.crt: left from an earlier life`;
   return undefined;
 }

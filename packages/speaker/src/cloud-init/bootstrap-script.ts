@@ -119,12 +119,15 @@ mv -f ${folder}/.bgp-lb-speaker.yaml ${folder}/bgp-lb-speaker.yaml
   ];
 }
 
-/** The exit status of kubeadm is the proof of bootstrap: the marker follows it and nothing else. */
+/**
+ * The exit status of kubeadm is the proof of bootstrap: the marker follows it and nothing else. It is not empty, so that it counts
+ * whatever its time: a clock that is set back meanwhile, as NTP does at a first boot, would make it older than ca.crt.
+ */
 function kubeadm({ role, marker }: BootstrapSettings): string {
   const command = role === 'init' ? 'init --upload-certs' : 'join';
   return `touch ${machineFiles.began}
 kubeadm ${command} --config ${machineFiles.kubeadmConfig}
-${role === 'worker' ? '' : `mkdir -p ${quoted(dirnameOf(marker))}\ntouch ${quoted(marker)}\n`}touch ${machineFiles.done}
+${role === 'worker' ? '' : `mkdir -p ${quoted(dirnameOf(marker))}\necho yes >${quoted(marker)}\n`}touch ${machineFiles.done}
 `;
 }
 

@@ -38,8 +38,10 @@ export class Attempts {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#progress(`${what}: ${daemon}: ${reason}`);
+      // The scene that follows, status and logs, is for whoever looks on.
+      const [first = ''] = reason.split('\n');
       const bound = error instanceof TooSlow ? { moreThan: error.seconds } : {};
-      this.failures.push({ daemon, what, reason, ...bound });
+      this.failures.push({ daemon, what, reason: first, ...bound });
       return undefined;
     }
   }

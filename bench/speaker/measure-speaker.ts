@@ -50,7 +50,8 @@ export interface SpeakerOptions {
   readonly progress: (line: string) => void;
 }
 
-const patience = 30_000;
+/** Longer than the Idle in which DampPeerOscillations (RFC 4271 section 8.1.1) holds a master that was restarted again and again. */
+const patience = 90_000;
 /** Before an event, at least; random, to meet every timer at any phase. */
 const calm = 500;
 

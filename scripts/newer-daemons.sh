@@ -4,14 +4,15 @@
 #   newer-daemons.sh fetch FOLDER [SUITE]      downloads FRR, BIRD 2 and 3, GoBGP, OpenBGPD and Compose of SUITE (trixie)
 #   newer-daemons.sh run FOLDER COMMAND...     runs a command that finds those where it looks for this machine's
 #
-# BIRD is version 3 with BIRD=3, and Compose a plugin of docker by DOCKER_CONFIG. Nothing is installed: the packages are unpacked below FOLDER, and `run` puts them over the
-# machine's own in a mount namespace that ends with the command. As root, with Debian's packages of the tests installed.
+# BIRD is version 3 with BIRD=3, and Compose a plugin of docker by DOCKER_CONFIG. Nothing is installed: the packages are unpacked
+# below FOLDER, and `run` puts them over the machine's own in a mount namespace that ends with the command. As root, with Debian's
+# packages of the tests installed. They come from the mirror that apt uses, or from MIRROR.
 # Exit status: that of the command; 1 a step failed, 2 wrong usage.
 
 set -eu
 
 usage() {
-  sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
+  sed -n '2,11s/^# \{0,1\}//p' "$0" >&2
   exit 2
 }
 
@@ -28,12 +29,18 @@ apt() {
     -o APT::Install-Recommends=false -o APT::Sandbox::User=root -o Debug::NoLocking=1 "$@"
 }
 
+# The first of apt's mirrors that has Debian itself: neither its updates alone nor somebody else's packages.
+debian_mirror() {
+  apt-get indextargets --format '$(ORIGIN) $(RELEASE) $(REPO_URI)' 'Created-By: Packages' |
+    awk '$1 == "Debian" && $2 !~ /-/ { print $3; exit }'
+}
+
 fetch() {
   suite=${1:-trixie}
   mkdir -p "$folder/apt/lists/partial" "$folder/apt/archives/partial" "$folder/apt/etc/preferences.d"
   : >"$folder/apt/status"
   printf 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] %s %s main\n' \
-    "${MIRROR:-$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' | head -n 1)}" "$suite" >"$folder/apt/etc/sources.list"
+    "${MIRROR:-$(debian_mirror)}" "$suite" >"$folder/apt/etc/sources.list"
   apt update
   # With all that they need, the C library included.
   apt install --download-only frr bird2 gobgpd openbgpd

@@ -51,6 +51,9 @@ import { ConfigReload } from './reload/config-reload.ts';
 /** The newest events that are kept. */
 const EVENTS_KEPT = 1000;
 
+/** Why a VIP is withheld from upstreams while it is forwarded. */
+const IN_DOUBT = 'BFD lost all its members at once: they are probed';
+
 export interface RouterOptions {
   readonly config: RouterConfig;
   /** Reads the configuration as it is now. Throws ConfigError. */
@@ -244,7 +247,7 @@ class Router {
   #advertise(vip: string): void {
     const isCertain = this.#pools.all.get(vip)?.isDoubtful === false;
     const members = isCertain ? this.#dataPlane.forwarding(vip).length : 0;
-    this.#advertiser?.setAdvertised(vip, members);
+    this.#advertiser?.setAdvertised(vip, members, isCertain ? undefined : IN_DOUBT);
     this.#onLink.setServing(vip.split('/')[0] ?? vip, members > 0 && this.#drain.phase === 'none');
     this.#bgp?.touch(vip);
     this.#serviceStatus.touch();
@@ -255,6 +258,7 @@ class Router {
       vip: pool.vip,
       forwarding: this.#dataPlane.forwarding(pool.vip).length,
       members: pool.members().length,
+      upstreams: this.#advertiser?.advertisements(pool.vip).map(({ advertised }) => advertised) ?? [],
     }));
     return serviceStatusLine(vips, this.#drain.phase !== 'none', this.#unable ?? this.#failing);
   }
@@ -347,6 +351,8 @@ class Router {
           this.#bfd?.forget(canonicalText(peer.address));
         }
         this.#observer.neighbor(peer && named(bgp, peer), event);
+        // An upstream that is lost, or back, changes what is advertised.
+        if (event.type === 'transition') this.#serviceStatus.touch();
       },
       established: (peer, neighbor) =>
         this.#bfd?.sessionEstablished(canonicalText(peer.address), neighbor, localAddressOf(peer)),

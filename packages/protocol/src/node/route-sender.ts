@@ -53,14 +53,16 @@ export class RouteSender {
     this.#waitsForFirstSet = waitsForFirstSet;
   }
 
-  /** What the peer has, as far as it was sent; of a group without what has changed since. */
+  /** What the peer has, as far as it was sent; of a group without what has changed since. Nothing without a session. */
   *advertised(): IterableIterator<Route> {
+    if (this.#context === undefined) return;
     yield* this.#rib.advertised();
     for (const member of this.#members.values()) yield* member.advertised();
   }
 
   /** How many wanted routes the peer cannot be sent. */
   get unsentCount(): number {
+    if (this.#context === undefined) return 0;
     const members = [...this.#members.values()];
     return members.reduce((sum, { unsent }) => sum + unsent.length, this.#rib.unsent.length);
   }

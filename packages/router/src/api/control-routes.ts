@@ -1,4 +1,4 @@
-import { ControlError, type ControlRoute, type Readiness } from '@bgp-lb/daemon';
+import { ControlError, type ControlRoute } from '@bgp-lb/daemon';
 import { tcpMd5Counters } from '@bgp-lb/linux';
 import {
   type BfdState,
@@ -78,19 +78,10 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
   ];
 }
 
-/** Ready when every VIP is forwarded to a member. */
-export function readiness({ pools, dataPlane }: ControlSources): Readiness {
-  const waiting = [...pools.keys()].filter((vip) => dataPlane.forwarding(vip).length === 0);
-  return waiting.length === 0
-    ? { ready: true }
-    : { ready: false, reason: `no member is forwarded to for ${waiting.join(', ')}` };
-}
-
 async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
   const config = sources.config();
-  const { routerId, pools, dataPlane, onLink, bgp, bfd, ca, now, version, startedAt } = sources;
+  const { routerId, pools, dataPlane, onLink, bfd, ca, now, version, startedAt } = sources;
   const fib = dataPlane.status({ shares: false });
-  const hasUpstreams = bgp.peers('upstream').length > 0;
   return {
     routerId: formatRouterId(routerId),
     asn: config.asn,
@@ -102,13 +93,14 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
         rules: pool.rules(),
         forwarding: dataPlane.forwarding(pool.vip),
         forwardingSince: sources.forwardingTimes.sinceOf(pool.vip),
-        hasUpstreams,
+        advertisements: sources.advertiser.advertisements(pool.vip),
         drained: new Set(sources.memberDrains.all().map(({ member }) => member)),
         problems: forwardingProblems(fib.vips.find(({ vip }) => vip === pool.vip)),
         bfdOf: (nextHop) => bfdStateOf(sources, nextHop),
         now: now(),
       }),
     ),
+    drain: sources.drain.status(),
     healthCheck: ca.state,
     bfd: {
       scheduling: bfd.scheduling === undefined ? null : schedulingText(bfd.scheduling),

@@ -35,7 +35,7 @@ function facts(changed: Partial<VipFacts> = {}): VipFacts {
     rules: { panicSince: undefined, initialHold: undefined },
     forwarding: ['10.0.0.11'],
     forwardingSince: 500,
-    hasUpstreams: true,
+    advertisements: [{ upstream: 'tor', advertised: true, reason: '' }],
     drained: new Set(['10.0.0.12']),
     problems: new Map(),
     bfdOf: (nextHop) => (nextHop === '10.0.0.11' ? 'Up' : 'Down'),
@@ -104,10 +104,20 @@ describe('the status of a VIP', () => {
     });
   });
 
-  it('is not ready, and not advertised, when the kernel forwards to nobody', () => {
+  it.each([
+    ['nobody', [], false],
+    ['an upstream that has it', [true], true],
+    ['upstreams of which one has it', [false, true], true],
+    ['upstreams that have nothing', [false, false], false],
+  ])('is advertised where the Adj-RIB-Out of an upstream holds it: %s', (_, upstreams, advertised) => {
+    const advertisements = upstreams.map((has, n) => ({ upstream: `${n}`, advertised: has, reason: '' }));
+    expect(vipStatus(facts({ advertisements }))).toMatchObject({ ready: true, advertised, advertisements });
+  });
+
+  it('is not ready when the kernel forwards to nobody', () => {
     const problems = new Map([['10.0.0.11', 'eth0 is down']]);
     const status = vipStatus(facts({ forwarding: [], problems }));
-    expect(status).toMatchObject({ ready: false, advertised: false });
+    expect(status).toMatchObject({ ready: false });
     expect(status.members[0]?.reason).toBe('not forwarded to: eth0 is down');
   });
 

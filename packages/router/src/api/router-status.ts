@@ -1,5 +1,7 @@
 import type { BfdState } from '@bgp-lb/protocol';
+import type { UpstreamAdvertisement } from '../bgp/upstream-advertiser.ts';
 import type { VipForwarding } from '../dataplane/data-plane.ts';
+import type { DrainState } from '../drain/host-drain.ts';
 import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
 import type { Gate } from '../pool/member-gates.ts';
 import type { MemberView } from '../pool/member-view.ts';
@@ -26,14 +28,16 @@ export interface VipStatus {
   readonly vip: string;
   /** `10.0.0.100:6443` */
   readonly endpoint: string;
-  /** Packets to the VIP reach a member. */
+  /** Packets to the VIP that arrive at this host reach a member. Whether any are drawn here is `advertised`. */
   readonly ready: boolean;
   /** Milliseconds that it has been so, or not. */
   readonly readySinceMs: number;
   /** `2 of 3 members healthy` */
   readonly status: string;
-  /** The VIP is advertised to the upstreams, where there are any. */
+  /** An upstream has it: the Adj-RIB-Out for an Established session holds it. */
   readonly advertised: boolean;
+  /** The same for each upstream, with the reason where it has nothing. */
+  readonly advertisements: readonly UpstreamAdvertisement[];
   /** Rules that hold for all members at the moment; `null` for one that does not. */
   readonly rules: {
     /** Too few members are good: health is overruled. */
@@ -49,6 +53,8 @@ export interface RouterStatus {
   readonly routerId: string;
   readonly asn: number;
   readonly vips: readonly VipStatus[];
+  /** The drain of this load balancer itself: `leaving` asks upstreams to prefer others, `withdrawn` takes the VIPs back. */
+  readonly drain: DrainState;
   readonly healthCheck: { readonly verified: boolean; readonly detail: string };
   /** The BFD thread: `SCHED_FIFO 10`, or less and why; `null` while it does not run or nobody has BFD. */
   readonly bfd: { readonly scheduling: string | null; readonly problems: readonly string[] };
@@ -73,7 +79,7 @@ export interface VipFacts {
   readonly forwarding: readonly string[];
   /** Since when there is somebody in it, or nobody. */
   readonly forwardingSince: number;
-  readonly hasUpstreams: boolean;
+  readonly advertisements: readonly UpstreamAdvertisement[];
   /** Next hops of the members that the operator drains here. */
   readonly drained: ReadonlySet<string>;
   /** Why a member that is in the pool is not forwarded to, by next hop. */
@@ -84,7 +90,7 @@ export interface VipFacts {
 }
 
 export function vipStatus(facts: VipFacts): VipStatus {
-  const { vip, endpoint, members, forwarding, now } = facts;
+  const { vip, endpoint, members, forwarding, advertisements, now } = facts;
   const healthy = members.filter(({ inPool, health }) => inPool && health === 'passing').length;
   const ready = forwarding.length > 0;
   return {
@@ -93,7 +99,8 @@ export function vipStatus(facts: VipFacts): VipStatus {
     ready,
     readySinceMs: Math.round(now - facts.forwardingSince),
     status: members.length === 0 ? 'no members yet' : `${healthy} of ${members.length} members healthy`,
-    advertised: ready && facts.hasUpstreams,
+    advertised: advertisements.some(({ advertised }) => advertised),
+    advertisements,
     rules: ruleStatus(facts),
     members: members.map((view) => ({
       name: view.name,
@@ -136,6 +143,11 @@ function reasonOf(view: MemberView, { forwarding, problems, now }: VipFacts): st
   }
   const problem = problems.get(view.nextHop) ?? 'the kernel has no next hop for it';
   return view.reason === '' ? `not forwarded to: ${problem}` : `${view.reason}; not forwarded to: ${problem}`;
+}
+
+/** Why no upstream has a VIP, in one line: `tor-1: the BGP session is Active`. */
+export function withheldText(advertisements: readonly UpstreamAdvertisement[]): string {
+  return advertisements.map(({ upstream, reason }) => `${upstream}: ${reason}`).join('; ');
 }
 
 /** Why members are not forwarded to, from what the data plane says of a VIP. */

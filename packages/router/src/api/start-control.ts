@@ -2,7 +2,8 @@ import { type ControlRoute, ControlServer, type EventLog, type Logger } from '@b
 import { canonicalText } from '../bgp/neighbor-options.ts';
 import { metricSources } from '../observe/metric-sources.ts';
 import type { RouterMetrics } from '../observe/router-metrics.ts';
-import { type ControlSources, controlRoutes, readiness } from './control-routes.ts';
+import { type ControlSources, controlRoutes } from './control-routes.ts';
+import { readiness } from './readiness.ts';
 
 export interface StartControlOptions {
   readonly sources: ControlSources;
@@ -16,7 +17,7 @@ export interface StartControlOptions {
 /** Serves the API and the metrics. Rejects when the socket or the port cannot be had. */
 export async function startControl(options: StartControlOptions): Promise<ControlServer> {
   const { sources, routes, metrics, events, logger } = options;
-  const { bgp, bfd } = sources;
+  const { bgp, bfd, pools, dataPlane, advertiser, drain } = sources;
   const { api } = sources.config();
   metrics.observe(metricSources(sources));
   metrics.bfd.observe({
@@ -32,7 +33,15 @@ export async function startControl(options: StartControlOptions): Promise<Contro
     metrics: metrics.metrics.registry,
     events,
     logger,
-    readiness: () => readiness(sources),
+    readiness: () =>
+      readiness({
+        drain: drain.phase,
+        vips: [...pools.keys()].map((vip) => ({
+          vip,
+          forwarding: dataPlane.forwarding(vip).length,
+          advertisements: advertiser.advertisements(vip),
+        })),
+      }),
   });
   await control.start();
   return control;

@@ -19,6 +19,10 @@ describe('what people read', () => {
             ready: true,
             status: '0 of 1 members healthy',
             advertised: false,
+            advertisements: [
+              { upstream: 'tor-1', advertised: false, reason: 'this load balancer is drained' },
+              { upstream: 'tor-2', advertised: false, reason: 'the BGP session is Idle' },
+            ],
             readySinceMs: 1,
             rules: { panic: null, initialHold: null },
             members: [
@@ -41,6 +45,7 @@ describe('what people read', () => {
             ],
           },
         ],
+        drain: { phase: 'withdrawn', sinceMs: 61_000 },
         healthCheck: { verified: false, detail: 'certificates are not verified' },
         bfd: { scheduling: 'nice -15 (sched_setscheduler: EPERM)', problems: ['IPv4 port 3784: EADDRINUSE'] },
         dataplane: { kind: 'kernel', problems: ['nft cannot be run'] },
@@ -51,6 +56,10 @@ describe('what people read', () => {
       }),
     );
     expect(shown).toMatch(/10\.0\.0\.13 +out +0 +Idle +off +unknown +12s +hold timer expired/);
+    expect(shown).toMatch(
+      /10\.0\.0\.100\/32 +10\.0\.0\.100:6443 +yes +no: tor-1: this load balancer is drained; tor-2: the BGP session is Idle +0 of 1/,
+    );
+    expect(shown).toContain('this load balancer is drained for 61s: the VIPs are withdrawn');
     expect(shown).toContain('certificates are not verified');
     expect(shown).toContain('nft cannot be run');
     expect(shown).toContain('BFD does not receive: IPv4 port 3784: EADDRINUSE');

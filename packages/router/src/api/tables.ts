@@ -1,11 +1,20 @@
 import { formatDuration, type LoggedEvent, type Table } from '@bgp-lb/daemon';
 import type { DataPlaneStatus } from '../dataplane/data-plane.ts';
 import type { NeighborStatus, RouterRoutes } from './neighbor-status.ts';
-import type { RouterStatus } from './router-status.ts';
+import { type RouterStatus, withheldText } from './router-status.ts';
 
 /** `status` for people: the VIPs, their members, and what is to be known about the host. */
-export function statusTables({ vips, healthCheck, bfd, dataplane, md5, onLink }: RouterStatus): Table[] {
+export function statusTables({
+  vips,
+  drain,
+  healthCheck,
+  bfd,
+  dataplane,
+  md5,
+  onLink,
+}: RouterStatus): Table[] {
   const notes = [
+    ...drainNotes(drain),
     ...(healthCheck.verified ? [] : [healthCheck.detail]),
     ...dataplane.problems,
     ...bfd.problems.map((problem) => `BFD does not receive: ${problem}`),
@@ -16,8 +25,8 @@ export function statusTables({ vips, healthCheck, bfd, dataplane, md5, onLink }:
   ];
   return [
     {
-      columns: ['VIP', 'ENDPOINT', 'READY', 'STATUS'],
-      rows: vips.map(({ vip, endpoint, ready, status }) => [vip, endpoint, ready, status]),
+      columns: ['VIP', 'ENDPOINT', 'READY', 'ADVERTISED', 'STATUS'],
+      rows: vips.map((vip) => [vip.vip, vip.endpoint, vip.ready, advertisedText(vip), vip.status]),
     },
     {
       columns: ['VIP', 'MEMBER', 'STATE', 'WEIGHT', 'SESSION', 'BFD', 'HEALTH', 'FOR', 'REASON'],
@@ -51,6 +60,21 @@ export function statusTables({ vips, healthCheck, bfd, dataplane, md5, onLink }:
           },
         ]),
     ...(notes.length === 0 ? [] : [{ columns: ['NOTE'], rows: notes.map((note) => [note]) }]),
+  ];
+}
+
+/** `to tor-1, tor-2`, or why no upstream has it; empty without upstreams. */
+export function advertisedText({ advertisements }: RouterStatus['vips'][number]): string {
+  const told = advertisements.filter(({ advertised }) => advertised).map(({ upstream }) => upstream);
+  if (told.length > 0) return `to ${told.join(', ')}`;
+  return advertisements.length === 0 ? '' : `no: ${withheldText(advertisements)}`;
+}
+
+function drainNotes({ phase, sinceMs }: RouterStatus['drain']): string[] {
+  if (phase === 'none') return [];
+  const what = phase === 'leaving' ? 'upstreams are asked to prefer others' : 'the VIPs are withdrawn';
+  return [
+    `this load balancer is drained for ${age(sinceMs ?? 0)}: ${what}; \`bgp-lb-router undrain\` ends it`,
   ];
 }
 

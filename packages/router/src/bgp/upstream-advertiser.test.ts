@@ -168,6 +168,40 @@ describe('the upstream', () => {
     await tor.line(`withdrawn ${VIP}`);
   });
 
+  it('is said to have a VIP while our Adj-RIB-Out for its session holds it, and why it has not otherwise', async () => {
+    const has = (advertised: boolean, reason: unknown = '') => [{ upstream: 'tor', advertised, reason }];
+    const said = () => advertiser.advertisements(VIP);
+    advertiser.setAdvertised(VIP, 3);
+    await bgp.start();
+    expect(said()).toEqual(has(false, expect.stringMatching(/^the BGP session is (Idle|Connect|Active)$/)));
+    await tor.line(announced);
+    expect(said()).toEqual(has(true));
+    advertiser.setDrain('leaving');
+    expect(said()).toEqual(has(true));
+    advertiser.setDrain('withdrawn');
+    expect(said()).toEqual(has(false, 'this load balancer is drained'));
+    advertiser.setDrain('none');
+    advertiser.setAdvertised(VIP, 0);
+    expect(said()).toEqual(has(false, 'it is forwarded to no member'));
+    advertiser.setAdvertised(VIP, 0, 'all its members are in doubt');
+    expect(said()).toEqual(has(false, 'all its members are in doubt'));
+    advertiser.setAdvertised(VIP, 3);
+    advertiser.setBfdUp(TOR, false);
+    expect(said()).toEqual(has(false, 'BFD with the upstream is not Up, which `bfd.strict` asks for'));
+    advertiser.setBfdUp(TOR, true);
+    expect(said()).toEqual(has(true));
+    expect(advertiser.advertisements('fd00::64/128')).toEqual(has(false, 'the VIP is not served yet'));
+    advertiser.setAdvertised('fd00::64/128', 3);
+    expect(advertiser.advertisements('fd00::64/128')).toEqual(
+      has(false, 'the session does not carry ipv6-unicast'),
+    );
+    await tor.speaker.close();
+    await vi.waitUntil(() => said()[0]?.advertised === false, { timeout: 5000, interval: 5 });
+    expect(said()[0]?.reason).toMatch(/^the BGP session is /);
+    // Nor does the list of neighbors count what a session that is gone was told.
+    expect(bgp.peers('upstream')[0]?.peer.status().prefixes.advertised).toBe(0);
+  });
+
   it('hears nothing of the masters: neither their paths nor their communities', async () => {
     await bgp.start();
     await tor.line('end of RIB');
@@ -257,6 +291,11 @@ describe('an upstream that gets the members themselves', () => {
     usable.delete('10.0.0.11');
     advertiser.setAdvertised(VIP, 3);
     await expect.poll(nextHops, { timeout: 5000 }).toEqual(['10.0.0.12 0']);
+    usable.delete('10.0.0.12');
+    advertiser.setAdvertised(VIP, 3);
+    expect(advertiser.advertisements(VIP)).toEqual([
+      { upstream: 'tor', advertised: false, reason: 'no path of a member can be passed on to it' },
+    ]);
     advertiser.setAdvertised(VIP, 0);
     await expect.poll(nextHops, { timeout: 5000 }).toEqual([]);
   });

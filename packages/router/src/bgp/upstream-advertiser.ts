@@ -28,6 +28,15 @@ export interface AdvertisedRoute {
   readonly pathId: number | null;
 }
 
+/** What one upstream has of a VIP: what our Adj-RIB-Out for its Established session holds (RFC 4271 section 3.2). */
+export interface UpstreamAdvertisement {
+  /** Name of the neighbor. */
+  readonly upstream: string;
+  readonly advertised: boolean;
+  /** Why it is not; empty where it is. */
+  readonly reason: string;
+}
+
 /**
  * Tells the neighbours of role `upstream` of the VIPs. With `nextHop: self` a VIP is originated, ORIGIN IGP, with
  * attributes that do not change with the members; with `unchanged` each member of the pool is passed on. A VIP is there
@@ -38,6 +47,8 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
   #globalAddressOn: (zone: string) => string | undefined;
   /** How many members each VIP that is advertised is forwarded to. */
   #advertised = new Map<string, number>();
+  /** Why a VIP is not to be advertised. */
+  #withheld = new Map<string, string>();
   /** This load balancer leaves: how far it is. */
   #drain: DrainPhase = 'none';
   /** Addresses of upstreams that get nothing until their BFD is Up. */
@@ -51,11 +62,13 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     bgp.own('upstream', { established: (peer) => this.#update(peer) });
   }
 
-  setAdvertised(vip: string, members: number): void {
+  setAdvertised(vip: string, members: number, withheld = 'it is forwarded to no member'): void {
     if (members > 0) {
       this.#advertised.set(vip, members);
+      this.#withheld.delete(vip);
     } else {
       this.#advertised.delete(vip);
+      this.#withheld.set(vip, withheld);
     }
     // Also when nothing has changed for the VIP: its members may have.
     this.refresh();
@@ -99,6 +112,31 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
             pathId: addPath?.includes(prefix.family) === true ? pathId : null,
           }));
     });
+  }
+
+  /** What each upstream has of a VIP (`10.100.0.1/32`), and why one has nothing. */
+  advertisements(vip: string): UpstreamAdvertisement[] {
+    return this.#bgp.peers('upstream').map(({ peer }) => {
+      const has =
+        peer.state === 'Established' && peer.advertised().some(({ prefix }) => formatPrefix(prefix) === vip);
+      return { upstream: peer.name, advertised: has, reason: has ? '' : this.#whyNot(peer, vip) };
+    });
+  }
+
+  /** The first that holds, in the order in which a route comes into being. */
+  #whyNot(peer: Peer, vip: string): string {
+    const family = familyOfAddress(vip);
+    if (peer.state !== 'Established') return `the BGP session is ${peer.state}`;
+    if (this.#drain === 'withdrawn') return 'this load balancer is drained';
+    if (!this.#advertised.has(vip)) return this.#withheld.get(vip) ?? 'the VIP is not served yet';
+    if (this.#waiting.has(peer.address))
+      return 'BFD with the upstream is not Up, which `bfd.strict` asks for';
+    if (peer.negotiated?.context.families.includes(family) !== true) {
+      return `the session does not carry ${family.name}`;
+    }
+    return peer.status().prefixes.unsent > 0
+      ? 'the UPDATE is larger than the upstream takes'
+      : 'no path of a member can be passed on to it';
   }
 
   #update(peer: Peer): void {

@@ -5,11 +5,18 @@ import type { RouterStatus } from '../api/router-status.ts';
 /** What a running router says of itself and its members, as findings. Pure. */
 export function checkStatus(status: RouterStatus): readonly Finding[] {
   return [
-    ...status.vips.flatMap(({ vip, ready, members }) => [
-      ready
-        ? good('vip', vip, 'forwarded to a member')
-        : fault('vip', vip, 'forwarded to nobody', `bgp-lb-router explain ${vip} says what is missing`),
-      ...members.map((member) => checkMember(vip, member)),
+    ...checkDrain(status.drain),
+    ...status.vips.flatMap((one) => [
+      one.ready
+        ? good('vip', one.vip, 'forwarded to a member')
+        : fault(
+            'vip',
+            one.vip,
+            'forwarded to nobody',
+            `bgp-lb-router explain ${one.vip} says what is missing`,
+          ),
+      ...checkAdvertised(one),
+      ...one.members.map((member) => checkMember(one.vip, member)),
     ]),
     status.healthCheck.verified
       ? good('health check', 'healthCheck.caFile', status.healthCheck.detail)
@@ -24,6 +31,30 @@ export function checkStatus(status: RouterStatus): readonly Finding[] {
     ),
     ...checkBfd(status.bfd),
   ];
+}
+
+function checkDrain({ phase }: RouterStatus['drain']): readonly Finding[] {
+  if (phase === 'none') return [];
+  const value = phase === 'leaving' ? 'upstreams are asked to prefer others' : 'the VIPs are withdrawn';
+  return [fault('drain', 'this load balancer', value, 'bgp-lb-router undrain, when it is to serve again')];
+}
+
+/** A VIP that no upstream has gets no clients from there; one that some have is short of its redundancy. */
+function checkAdvertised({
+  vip,
+  ready,
+  advertised,
+  advertisements,
+}: RouterStatus['vips'][number]): readonly Finding[] {
+  return advertisements.map((one) => {
+    const place = `${vip} to ${one.upstream}`;
+    if (one.advertised) return good('advertised', place, 'the upstream has it');
+    const fix = `bgp-lb-router explain ${vip}`;
+    const value = `not advertised: ${one.reason}`;
+    return advertised && ready
+      ? warning('advertised', place, value, fix)
+      : fault('advertised', place, value, fix);
+  });
 }
 
 /** The TLS request through each member is made by the router itself, again and again: its last word counts. */

@@ -29,11 +29,13 @@ const status: RouterStatus = {
       ready: true,
       status: '',
       advertised: true,
+      advertisements: [{ upstream: 'tor', advertised: true, reason: '' }],
       readySinceMs: 1,
       rules: { panic: null, initialHold: null },
       members: [member],
     },
   ],
+  drain: { phase: 'none', sinceMs: null },
   healthCheck: { verified: true, detail: 'checked' },
   bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },
   dataplane: { kind: 'kernel', problems: [] },
@@ -42,6 +44,13 @@ const status: RouterStatus = {
   version: '0',
   uptimeMs: 1,
 };
+/** The VIP with upstreams that have it or not. */
+const advertisedTo = (...upstreams: boolean[]): RouterStatus['vips'] =>
+  status.vips.map((vip) => ({
+    ...vip,
+    advertised: upstreams.includes(true),
+    advertisements: upstreams.map((advertised, n) => ({ upstream: `tor-${n}`, advertised, reason: 'x' })),
+  }));
 const levels = (findings: readonly { readonly level: string }[]): string[] =>
   findings.map(({ level }) => level);
 
@@ -68,6 +77,9 @@ describe('doctor of the router', () => {
       'warning',
     ],
     ['health that is not verified', { healthCheck: { verified: false, detail: 'no CA' } }, 'warning'],
+    ['a load balancer that is drained', { drain: { phase: 'withdrawn', sinceMs: 1 } }, 'fault'],
+    ['a VIP that no upstream has', { vips: advertisedTo(false) }, 'fault'],
+    ['a VIP that one of two upstreams has', { vips: advertisedTo(true, false) }, 'warning'],
     ['a kernel that is not as it should be', { dataplane: { kind: 'kernel', problems: ['x'] } }, 'fault'],
     ['BFD without a socket', { bfd: { scheduling: 'SCHED_FIFO 10', problems: ['x'] } }, 'fault'],
     ['BFD that others keep waiting', { bfd: { scheduling: 'nice -15 (EPERM)', problems: [] } }, 'warning'],

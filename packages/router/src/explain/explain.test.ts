@@ -30,6 +30,7 @@ const status: ExplainedStatus = {
       readySinceMs: 3_000,
       status: '1 of 2 members healthy',
       advertised: true,
+      advertisements: [],
       rules: { panic: null, initialHold: null },
       members: [
         member,
@@ -45,6 +46,7 @@ const status: ExplainedStatus = {
       ],
     },
   ],
+  drain: { phase: 'none', sinceMs: null },
   healthCheck: { verified: true, detail: 'checked against the cluster CA' },
   bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },
   dataplane: { kind: 'kernel', problems: [] },
@@ -81,6 +83,7 @@ describe('explain of the router', () => {
       ['gate initial hold', true],
       ['gate panic threshold', true],
       ['gate kernel', true],
+      ['gate drain', true],
       ['member 10.0.0.11', true],
       ['health check', true],
     ]);
@@ -113,14 +116,28 @@ describe('explain of the router', () => {
   });
 
   it('tells of an upstream without a session, and of one that gets nothing', () => {
-    const ready = { members: [member] };
-    expect(failing(ready, [neighbor('upstream', '10.0.1.1')])).toEqual([]);
-    expect(failing(ready, [neighbor('upstream', '10.0.1.1', 'Active')])).toEqual([
-      'upstream 10.0.1.1: BGP session Active: hold timer',
+    const to = (advertised: boolean, reason = '') => ({
+      members: [member],
+      advertisements: [{ upstream: '10.0.1.1', advertised, reason }],
+    });
+    expect(failing(to(true), [neighbor('upstream', '10.0.1.1')])).toEqual([]);
+    expect(failing(to(false, 'x'), [neighbor('upstream', '10.0.1.1', 'Active')])).toEqual([
+      'upstream 10.0.1.1: the VIP is not advertised: BGP session Active: hold timer',
     ]);
-    expect(failing({ ready: false, members: [] }, [neighbor('upstream', '10.0.1.1')])).toContain(
-      'upstream 10.0.1.1: the VIP is not advertised',
-    );
+    expect(failing(to(false, 'it is forwarded to no member'), [neighbor('upstream', '10.0.1.1')])).toEqual([
+      'upstream 10.0.1.1: the VIP is not advertised: it is forwarded to no member',
+    ]);
+  });
+
+  it('tells of the drain of this load balancer, and what ends it', () => {
+    const [vip] = explain({ ...status, drain: { phase: 'withdrawn', sinceMs: 9_000 } }, []);
+    expect(vip?.reasons.find(({ what }) => what === 'gate drain')).toEqual({
+      what: 'gate drain',
+      pass: false,
+      sinceMs: 9_000,
+      reason: 'this load balancer is drained: the VIPs are withdrawn',
+      next: '`bgp-lb-router undrain`',
+    });
   });
 
   it('tells of the rules that hold for all members, with since when and for how long more', () => {
@@ -204,7 +221,7 @@ describe('explain of the router', () => {
     const text = explanationTables(explain(status, []))
       .map((table) => formatTable(table))
       .join('\n');
-    expect(text).toMatch(/10\.100\.0\.1\/32 +10\.100\.0\.1:443 +yes +1 of 2 members healthy/);
+    expect(text).toMatch(/10\.100\.0\.1\/32 +10\.100\.0\.1:443 +yes +- +1 of 2 members healthy/);
     expect(text).toMatch(/member 10\.0\.0\.12 +no +5s +draining/);
   });
 });

@@ -1,6 +1,7 @@
 import { formatDuration, type Table } from '@bgp-lb/daemon';
 import type { NeighborStatus } from '../api/neighbor-status.ts';
 import type { RouterStatus, VipStatus } from '../api/router-status.ts';
+import { advertisedText } from '../api/tables.ts';
 
 /** The part of a neighbour's status that is explained. */
 export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role' | 'state' | 'sinceMs'> & {
@@ -8,7 +9,10 @@ export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role'
 };
 
 /** The part of the status that is explained. */
-export type ExplainedStatus = Pick<RouterStatus, 'vips' | 'healthCheck' | 'bfd' | 'dataplane' | 'onLink'>;
+export type ExplainedStatus = Pick<
+  RouterStatus,
+  'vips' | 'drain' | 'healthCheck' | 'bfd' | 'dataplane' | 'onLink'
+>;
 
 /** One thing between the clients of a VIP and an API server. */
 interface Reason {
@@ -27,13 +31,14 @@ export interface Explanation {
   readonly vip: string;
   readonly endpoint: string;
   readonly ready: boolean;
+  readonly advertised: string;
   readonly status: string;
   readonly reasons: readonly Reason[];
 }
 
 /** Puts the status into sentences for each VIP, the things that keep clients away first. Pure. */
 export function explain(
-  { vips, healthCheck, bfd, dataplane, onLink }: ExplainedStatus,
+  { vips, drain, healthCheck, bfd, dataplane, onLink }: ExplainedStatus,
   neighbors: readonly ExplainedNeighbor[],
 ): readonly Explanation[] {
   const host: Reason[] = [
@@ -53,7 +58,8 @@ export function explain(
       gatePanic(vip),
       gateForwarding(vip),
       ...gatesOnLink(vip, onLink),
-      ...neighbors.filter(({ role }) => role === 'upstream').map((upstream) => upstreamReason(upstream, vip)),
+      gateDrain(drain),
+      ...vip.advertisements.map((one) => upstreamReason(one, neighbors)),
       ...vip.members.flatMap((member) => [memberReason(member), ...memberGates(member)]),
       ...absentMasters(vip, neighbors),
       ...host,
@@ -62,6 +68,7 @@ export function explain(
       vip: vip.vip,
       endpoint: vip.endpoint,
       ready: vip.ready,
+      advertised: advertisedText(vip),
       status: vip.status,
       reasons: [...reasons.filter(({ pass }) => !pass), ...reasons.filter(({ pass }) => pass)],
     };
@@ -153,21 +160,36 @@ function gateForwarding({ ready, readySinceMs, members }: VipStatus): Reason {
   );
 }
 
-function upstreamReason({ name, state, sinceMs, lastDown }: ExplainedNeighbor, { ready }: VipStatus): Reason {
-  const what = `upstream ${name}`;
-  if (state !== 'Established') {
-    const last = lastDown?.text ?? 'never established';
-    return reason(
-      what,
-      false,
-      `BGP session ${state}: ${last}`,
-      '`bgp-lb-router doctor` looks closer',
-      sinceMs,
-    );
+/** A drained load balancer forwards what still arrives, and draws nothing. */
+function gateDrain({ phase, sinceMs }: ExplainedStatus['drain']): Reason {
+  const what = 'gate drain';
+  if (phase === 'none') return reason(what, true, 'this load balancer is not drained', '');
+  const text =
+    phase === 'leaving'
+      ? 'this load balancer is drained: upstreams are asked to prefer others'
+      : 'this load balancer is drained: the VIPs are withdrawn';
+  return reason(what, false, text, '`bgp-lb-router undrain`', sinceMs);
+}
+
+function upstreamReason(
+  { upstream, advertised, reason: why }: VipStatus['advertisements'][number],
+  neighbors: readonly ExplainedNeighbor[],
+): Reason {
+  const what = `upstream ${upstream}`;
+  const neighbor = neighbors.find(({ name }) => name === upstream);
+  const sinceMs = neighbor?.sinceMs ?? null;
+  if (advertised) return reason(what, true, 'BGP session Established, the VIP is advertised', '', sinceMs);
+  if (neighbor === undefined || neighbor.state === 'Established') {
+    return reason(what, false, `the VIP is not advertised: ${why}`, 'what keeps it from being advertised');
   }
-  return ready
-    ? reason(what, true, 'BGP session Established, the VIP is advertised', '', sinceMs)
-    : reason(what, false, 'the VIP is not advertised', 'it is when somebody is there to serve it');
+  const last = neighbor.lastDown?.text ?? 'never established';
+  return reason(
+    what,
+    false,
+    `the VIP is not advertised: BGP session ${neighbor.state}: ${last}`,
+    '`bgp-lb-router doctor` looks closer',
+    sinceMs,
+  );
 }
 
 /** What brings a member back, by its state. */
@@ -234,8 +256,11 @@ function absentMasters({ members }: VipStatus, neighbors: readonly ExplainedNeig
 
 /** The explanation for people. */
 export function explanationTables(explanations: readonly Explanation[]): readonly Table[] {
-  return explanations.flatMap(({ vip, endpoint, ready, status, reasons }) => [
-    { columns: ['VIP', 'ENDPOINT', 'READY', 'STATUS'], rows: [[vip, endpoint, ready, status]] },
+  return explanations.flatMap(({ vip, endpoint, ready, advertised, status, reasons }) => [
+    {
+      columns: ['VIP', 'ENDPOINT', 'READY', 'ADVERTISED', 'STATUS'],
+      rows: [[vip, endpoint, ready, advertised, status]],
+    },
     {
       columns: ['DEPENDS ON', 'GOOD', 'FOR', 'BECAUSE', 'WHAT CHANGES IT'],
       rows: reasons.map(({ what, pass, sinceMs, reason: text, next }) => [

@@ -1,5 +1,7 @@
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
+import type { UpstreamAdvertiser } from '../bgp/upstream-advertiser.ts';
 import type { DataPlane } from '../dataplane/data-plane.ts';
+import type { HostDrain } from '../drain/host-drain.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { MetricSources } from './router-metrics.ts';
@@ -10,10 +12,19 @@ interface MetricParts {
   readonly dataPlane: DataPlane;
   readonly onLink: OnLinkResponder;
   readonly bgp: BgpNeighbors;
+  readonly advertiser: UpstreamAdvertiser;
+  readonly drain: HostDrain;
 }
 
 /** The gauges as the router's parts have them at the moment. */
-export function metricSources({ pools, dataPlane, onLink, bgp }: MetricParts): MetricSources {
+export function metricSources({
+  pools,
+  dataPlane,
+  onLink,
+  bgp,
+  advertiser,
+  drain,
+}: MetricParts): MetricSources {
   return {
     members: () =>
       [...pools.values()].flatMap((pool) => pool.members().map((member) => ({ vip: pool.vip, ...member }))),
@@ -31,6 +42,11 @@ export function metricSources({ pools, dataPlane, onLink, bgp }: MetricParts): M
         ),
     forwarding: () =>
       [...pools.keys()].map((vip) => ({ vip, forwarding: dataPlane.forwarding(vip).length > 0 })),
+    advertised: () =>
+      [...pools.keys()].flatMap((vip) =>
+        advertiser.advertisements(vip).map(({ upstream, advertised }) => ({ vip, upstream, advertised })),
+      ),
+    drain: () => drain.phase,
     sessions: () => bgp.peers().map(({ peer, neighbor }) => ({ role: neighbor.role, state: peer.state })),
     rejectedConnections: () => bgp.rejectedConnections,
     onLink: () => onLink.status(),

@@ -1,5 +1,6 @@
 import { createMetrics, type Metrics } from '@bgp-lb/daemon';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import type { DrainPhase } from '../drain/host-drain.ts';
 import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
 import { BfdMetrics } from './bfd-metrics.ts';
 
@@ -29,6 +30,8 @@ export interface MetricSources {
     readonly packets: number | undefined;
   }[];
   forwarding(): readonly { readonly vip: string; readonly forwarding: boolean }[];
+  advertised(): readonly { readonly vip: string; readonly upstream: string; readonly advertised: boolean }[];
+  drain(): DrainPhase;
   sessions(): readonly { readonly role: string; readonly state: string }[];
   rejectedConnections(): number;
   onLink(): readonly Pick<OnLinkStatus, 'address' | 'interface' | 'phase' | 'owner' | 'isOwnerPeer'>[];
@@ -192,6 +195,21 @@ export class RouterMetrics {
       sources.forwarding().map(({ vip, forwarding }) => ({ labels: { vip }, value: forwarding ? 1 : 0 })),
     );
     this.#gauge(
+      'vip_advertised',
+      '1 while an upstream has the VIP: the Adj-RIB-Out for its Established session holds it.',
+      ['vip', 'upstream'],
+      () =>
+        sources
+          .advertised()
+          .map(({ vip, upstream, advertised }) => ({ labels: { vip, upstream }, value: advertised ? 1 : 0 })),
+    );
+    this.#gauge(
+      'drain',
+      'The drain of this load balancer itself: 1 for the phase that it is in, of none, leaving and withdrawn.',
+      ['phase'],
+      () => drainPhases.map((phase) => ({ labels: { phase }, value: sources.drain() === phase ? 1 : 0 })),
+    );
+    this.#gauge(
       'on_link_answering',
       '1 while ARP or neighbour solicitations for a VIP are answered on an interface of dataplane.proxyInterfaces.',
       ['vip', 'interface'],
@@ -242,6 +260,8 @@ export class RouterMetrics {
     });
   }
 }
+
+const drainPhases: readonly DrainPhase[] = ['none', 'leaving', 'withdrawn'];
 
 async function removeSeries<L extends string>(counter: Counter<L>, label: L, value: string): Promise<void> {
   const { values } = await counter.get();

@@ -23,6 +23,11 @@ beforeEach(() => {
     shares: () => [{ vip: 'v', member: '10.0.0.11', share: 0.5 }],
     packets: () => [{ vip: 'v', member: '10.0.0.11', packets: 12 }],
     forwarding: () => [{ vip: 'v', forwarding: true }],
+    advertised: () => [
+      { vip: 'v', upstream: 'tor-1', advertised: true },
+      { vip: 'v', upstream: 'tor-2', advertised: false },
+    ],
+    drain: () => 'leaving',
     sessions: () => [{ role: 'master', state: 'Established' }],
     onLink: () => [],
     rejectedConnections: () => 3,

@@ -117,16 +117,6 @@ export class RouterObserver {
     this.#record(level, 'vip-forwarding', { vip, nextHops }, `${vip}: forwarded ${text}`, bound);
   }
 
-  advertised(vip: string, isAdvertised: boolean): void {
-    const text = isAdvertised ? 'advertised to' : 'withdrawn from';
-    this.#record(
-      'info',
-      'vip-advertised',
-      { vip, advertised: isAdvertised },
-      `${vip}: ${text} the upstreams`,
-    );
-  }
-
   reloaded(changes: ReloadChanges): void {
     this.#metrics.reloads.inc({ result: 'taken' });
     this.#metrics.lastReload.successful.set(1);

@@ -11,20 +11,21 @@ function start() {
 }
 
 describe('what the service manager is told', () => {
-  it('says of each VIP how many members are forwarded to', () => {
+  it('says of each VIP how many members are forwarded to, and how many upstreams have it', () => {
     const vips = [
-      { vip: '10.100.0.1/32', forwarding: 2, members: 3 },
-      { vip: 'fd00::1/128', forwarding: 0, members: 1 },
+      { vip: '10.100.0.1/32', forwarding: 2, members: 3, upstreams: [true, false] },
+      { vip: 'fd00::1/128', forwarding: 0, members: 1, upstreams: [] },
     ];
-    const text = '10.100.0.1 forwarded to 2 of 3 members, fd00::1 forwarded to nobody of 1 members';
+    const text =
+      '10.100.0.1 forwarded to 2 of 3 members, advertised to 1 of 2 upstreams; fd00::1 forwarded to nobody of 1 members';
     expect(serviceStatusLine(vips, false, undefined)).toBe(`STATUS=${text}`);
     expect(serviceStatusLine(vips, true, undefined)).toBe(`STATUS=drained; ${text}`);
   });
 
   it('says first what keeps the kernel from being as wanted, in one line', () => {
-    const vips = [{ vip: '10.100.0.1/32', forwarding: 2, members: 3 }];
+    const vips = [{ vip: '10.100.0.1/32', forwarding: 2, members: 3, upstreams: [true, false] }];
     expect(serviceStatusLine(vips, true, 'set route: EPERM:\nno permission')).toBe(
-      'STATUS=the kernel is not as wanted: set route: EPERM: no permission; drained; 10.100.0.1 forwarded to 2 of 3 members',
+      'STATUS=the kernel is not as wanted: set route: EPERM: no permission; drained; 10.100.0.1 forwarded to 2 of 3 members, advertised to 1 of 2 upstreams',
     );
   });
 
@@ -33,6 +34,7 @@ describe('what the service manager is told', () => {
       vip: `10.100.0.${n}/32`,
       forwarding: 1,
       members: 1,
+      upstreams: [],
     }));
     expect(serviceStatusLine(vips, false, undefined)).toHaveLength('STATUS='.length + 512);
   });

@@ -13,6 +13,8 @@ export interface ServedVip {
   readonly forwarding: number;
   /** Members that are known. */
   readonly members: number;
+  /** Of each upstream, whether it has the VIP. */
+  readonly upstreams: readonly boolean[];
 }
 
 /**
@@ -24,14 +26,17 @@ export function serviceStatusLine(
   isDraining: boolean,
   problem: string | undefined,
 ): string {
-  const parts = vips.map(({ vip, forwarding, members }) => {
+  const parts = vips.map(({ vip, forwarding, members, upstreams }) => {
     const address = vip.split('/')[0] ?? vip;
-    return `${address} ${forwarding === 0 ? 'forwarded to nobody' : `forwarded to ${forwarding}`} of ${members} members`;
+    const told = upstreams.filter((advertised) => advertised).length;
+    const advertised =
+      upstreams.length === 0 ? '' : `, advertised to ${told} of ${upstreams.length} upstreams`;
+    return `${address} ${forwarding === 0 ? 'forwarded to nobody' : `forwarded to ${forwarding}`} of ${members} members${advertised}`;
   });
   // A newline would begin another assignment.
   const trouble =
     problem === undefined ? '' : `the kernel is not as wanted: ${problem.replaceAll(/\s+/g, ' ')}; `;
-  const text = `${trouble}${isDraining ? 'drained; ' : ''}${parts.join(', ')}`;
+  const text = `${trouble}${isDraining ? 'drained; ' : ''}${parts.join('; ')}`;
   return `STATUS=${text.length > MOST ? `${text.slice(0, MOST - 3)}...` : text}`;
 }
 

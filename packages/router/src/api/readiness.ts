@@ -1,0 +1,30 @@
+import type { Readiness } from '@bgp-lb/daemon';
+import type { UpstreamAdvertisement } from '../bgp/upstream-advertiser.ts';
+import type { DrainPhase } from '../drain/host-drain.ts';
+import { withheldText } from './router-status.ts';
+
+/** What the readiness of a load balancer follows from. */
+interface ReadinessFacts {
+  readonly drain: DrainPhase;
+  readonly vips: readonly {
+    readonly vip: string;
+    /** How many members it is forwarded to. */
+    readonly forwarding: number;
+    /** One for each upstream. */
+    readonly advertisements: readonly UpstreamAdvertisement[];
+  }[];
+}
+
+/**
+ * Ready when clients are served by this load balancer: it is not drained, and every VIP is forwarded to a member and, where there are
+ * upstreams, one of them has it. Pure.
+ */
+export function readiness({ drain, vips }: ReadinessFacts): Readiness {
+  if (drain !== 'none') return { ready: false, reason: 'this load balancer is drained' };
+  const faults = vips.flatMap(({ vip, forwarding, advertisements }) => {
+    if (forwarding === 0) return [`${vip} is forwarded to no member`];
+    const isDrawn = advertisements.length === 0 || advertisements.some(({ advertised }) => advertised);
+    return isDrawn ? [] : [`${vip} is not advertised: ${withheldText(advertisements)}`];
+  });
+  return faults.length === 0 ? { ready: true } : { ready: false, reason: faults.join('; ') };
+}

@@ -34,6 +34,7 @@ import { CaFile } from './health/ca-file.ts';
 import type { HealthChecker } from './health/health-checker.ts';
 import { vipHealthChecker } from './health/vip-health-checker.ts';
 import { BgpMembership } from './membership/bgp-membership.ts';
+import { MembershipSources } from './membership/membership-sources.ts';
 import { MessageRecorder, preciseWallClock } from './mrt/message-recorder.ts';
 import { mrtRoute } from './mrt/mrt-route.ts';
 import { ForwardingTimes } from './observe/forwarding-times.ts';
@@ -95,7 +96,7 @@ class Router {
   #health: HealthChecker;
   #controller: PoolController;
   #onLink: OnLinkResponder;
-  #membership: BgpMembership | undefined;
+  #membership: MembershipSources | undefined;
   #stalls = new StallWatch(systemClock, this.#metrics.metrics.noteLag);
   #bfd: NeighborBfd | undefined;
   #bgp: BgpNeighbors | undefined;
@@ -196,10 +197,13 @@ class Router {
       this.#advertise(vip);
       this.#controller.adopt(vip, adopted.get(vip) ?? []);
     }
-    const membership = new BgpMembership(
-      bgp,
-      (nextHop) => this.#stalls.isSuspicious || this.#bfd?.isDoubted(nextHop) === true,
-    );
+    // Another source is one line here.
+    const membership = new MembershipSources([
+      new BgpMembership(
+        bgp,
+        (nextHop) => this.#stalls.isSuspicious || this.#bfd?.isDoubted(nextHop) === true,
+      ),
+    ]);
     this.#membership = membership;
     const bfd = connectBfd({
       program: this.#options.program,

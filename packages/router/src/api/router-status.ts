@@ -3,7 +3,7 @@ import type { UpstreamAdvertisement } from '../bgp/upstream-advertiser.ts';
 import type { VipForwarding } from '../dataplane/data-plane.ts';
 import type { DrainState } from '../drain/host-drain.ts';
 import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
-import type { Gate } from '../pool/member-gates.ts';
+import type { Gate } from '../pool/gate.ts';
 import type { MemberView } from '../pool/member-view.ts';
 import type { PoolRules } from '../pool/pool.ts';
 
@@ -109,6 +109,8 @@ export function vipStatus(facts: VipFacts): VipStatus {
       inPool: view.inPool,
       weight: view.weight,
       session: view.session,
+      sources: view.sources,
+      ...(view.zone !== undefined && { zone: view.zone }),
       bfd: facts.bfdOf(view.nextHop),
       health: view.health,
       reason: reasonOf(view, facts),

@@ -33,6 +33,7 @@ describe('what people read', () => {
                 inPool: false,
                 weight: 0,
                 session: 'Idle',
+                sources: [{ kind: 'bgp', name: '', says: 'announced' }],
                 bfd: 'off',
                 health: 'unknown',
                 reason: 'hold timer expired',

@@ -2,7 +2,7 @@ import { BfdThread, threadClock } from '@bgp-lb/protocol/node';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import { canonicalText } from '../bgp/neighbor-options.ts';
 import type { UpstreamAdvertiser } from '../bgp/upstream-advertiser.ts';
-import type { BgpMembership } from '../membership/bgp-membership.ts';
+import type { HostLiveness } from '../membership/membership-source.ts';
 import type { RouterObserver } from '../observe/router-observer.ts';
 import { NeighborBfd } from './neighbor-bfd.ts';
 import type { StallWatch } from './stall-watch.ts';
@@ -11,7 +11,7 @@ export interface ConnectBfdOptions {
   /** What the thread runs. */
   readonly program: URL;
   readonly bgp: BgpNeighbors;
-  readonly membership: BgpMembership;
+  readonly membership: HostLiveness;
   readonly advertiser: UpstreamAdvertiser;
   readonly stalls: StallWatch;
   readonly observer: RouterObserver;

@@ -8,18 +8,9 @@ import type {
   BfdTiming,
 } from '@bgp-lb/protocol/node';
 import type { NeighborConfig } from '../config/router-config.ts';
+import type { HostDeaths } from '../membership/membership-source.ts';
 import type { NeighborPlan } from '../reload/neighbor-changes.ts';
 import { type Verdict, whoDied } from './who-died.ts';
-
-/** Hosts that BFD says are dead, all that were found in one turn of the event loop. */
-export interface HostDeaths {
-  /** Addresses in canonical text. */
-  readonly addresses: readonly string[];
-  /** Those of which this host may be the deaf one: it was late to hear, or hears nobody. */
-  readonly doubtful: ReadonlySet<string>;
-  /** How far apart in ms the detection of one and the same event may be. */
-  readonly window: number;
-}
 
 export interface NeighborBfdOptions {
   readonly neighbors: readonly NeighborConfig[];

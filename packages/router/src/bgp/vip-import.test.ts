@@ -45,8 +45,18 @@ describe('neighbors when the VIPs change', () => {
       ]);
       expect(messages()).toEqual({ '10.0.0.11': [1, 0, 1], '10.0.0.12': [0, 0, 1] });
       expect(membership.standing()).toEqual([
-        { type: 'session', nextHop: '10.0.0.11', name: '10.0.0.11', session: 'Established' },
-        { type: 'session', nextHop: '10.0.0.12', name: '10.0.0.12', session: 'Established' },
+        {
+          type: 'session',
+          nextHop: '10.0.0.11',
+          name: '10.0.0.11',
+          session: { isLive: true, state: 'Established' },
+        },
+        {
+          type: 'session',
+          nextHop: '10.0.0.12',
+          name: '10.0.0.12',
+          session: { isLive: true, state: 'Established' },
+        },
       ]);
     } finally {
       await membership.stop();

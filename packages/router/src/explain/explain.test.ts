@@ -9,6 +9,7 @@ const member = {
   inPool: true,
   weight: 256,
   session: 'Established',
+  sources: [{ kind: 'bgp', name: '', says: 'announced' }],
   bfd: 'Up',
   health: 'passing',
   reason: '',

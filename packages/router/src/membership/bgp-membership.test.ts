@@ -3,11 +3,11 @@ import { freePort, LoopbackMaster, masters, routerNeighbors } from '../bgp/testi
 import type { MasterNeighborConfig } from '../config/router-config.ts';
 import { BgpMembership } from './bgp-membership.ts';
 import type { MembershipEvent } from './membership-source.ts';
-import { type MembershipHarness, membershipConformance } from './testing/membership-conformance.ts';
+import { type SessionHarness, sessionConformance } from './testing/membership-conformance.ts';
 
 const VIP = '10.100.0.1/32';
 
-membershipConformance('BGP', async (): Promise<MembershipHarness> => {
+sessionConformance('BGP', async (): Promise<SessionHarness> => {
   const port = await freePort();
   const source = new BgpMembership(routerNeighbors(port, [masters]));
   const made: LoopbackMaster[] = [];
@@ -120,9 +120,13 @@ describe('a master with an address of its own for packets', () => {
     const master = new LoopbackMaster('10.0.0.11', port, [VIP]);
     try {
       await announced.promise;
-      membership.hostsDead({ addresses: ['10.0.0.11'], doubtful: new Set(), window: 900 });
+      membership.liveness.hostsDead({ addresses: ['10.0.0.11'], doubtful: new Set(), window: 900 });
       const hops = events.flatMap((event) =>
-        event.type === 'lost' ? event.members.map(({ nextHop }) => nextHop) : [event.nextHop],
+        event.type === 'lost'
+          ? event.members.map(({ nextHop }) => nextHop)
+          : 'nextHop' in event
+            ? [event.nextHop]
+            : [],
       );
       expect(events.map(({ type }) => type)).toContain('lost');
       expect(new Set(hops)).toEqual(new Set(['10.9.0.11']));
@@ -178,7 +182,7 @@ describe('a master whose host is dead', () => {
 
   it('is reported as lost, and not as withdrawn when its session is ended for that', async () => {
     const { membership, until, events } = await start();
-    membership.hostsDead({
+    membership.liveness.hostsDead({
       addresses: ['10.0.0.11', '10.0.0.12', '10.9.9.9'],
       doubtful: new Set(['10.0.0.12']),
       window: 900,
@@ -228,8 +232,8 @@ describe('a master whose host is dead', () => {
 
   it('that must have BFD is waited for', async () => {
     const { membership, events } = await start();
-    membership.bfdRequired('10.0.0.11', false);
-    membership.bfdRequired('10.0.0.11', true);
+    membership.liveness.bfdRequired('10.0.0.11', false);
+    membership.liveness.bfdRequired('10.0.0.11', true);
     const barrier = { type: 'barrier', nextHop: '10.0.0.11', barrier: 'bfd' };
     expect(events.slice(-2)).toEqual([
       { ...barrier, reason: 'BFD is not Up (strict)' },

@@ -7,11 +7,13 @@ import {
   type RouteChange,
 } from '@bgp-lb/protocol';
 import type { DownReason, Peer, PeerEvent } from '@bgp-lb/protocol/node';
-import type { HostDeaths } from '../bfd/neighbor-bfd.ts';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import { canonicalText } from '../bgp/neighbor-options.ts';
 import type { NeighborConfig } from '../config/router-config.ts';
+import type { MemberSession } from '../pool/member-claims.ts';
 import type {
+  HostDeaths,
+  HostLiveness,
   MembershipEvent,
   MembershipSink,
   MembershipSource,
@@ -25,6 +27,9 @@ interface Reported {
   readonly isStale: boolean;
 }
 
+const UP: MemberSession = { isLive: true, state: 'Established' };
+/** States on the way up are none that a member can be used by. */
+const DOWN: MemberSession = { isLive: false, state: 'Idle' };
 const SAID_DEAD = 'its speaker says that BFD is down';
 /** What our own BFD thread says of the same failure may be overtaken by the neighbour's TCP by so much (ms). */
 const OWN_WORD = 25;
@@ -34,6 +39,10 @@ const CEASED_TOGETHER = 1000;
 /** Members are the BGP neighbours of role `master` that announce a VIP. */
 export class BgpMembership implements MembershipSource {
   readonly kind = 'bgp';
+  readonly liveness: HostLiveness = {
+    hostsDead: (deaths) => this.#hostsDead(deaths),
+    bfdRequired: (address, isUp) => this.#bfdRequired(address, isUp),
+  };
   #bgp: BgpNeighbors;
   #mayBeDeaf: (nextHop: string) => boolean;
   #sink: MembershipSink = () => undefined;
@@ -70,7 +79,7 @@ export class BgpMembership implements MembershipSource {
 
   standing(): readonly StandingEvent[] {
     const peers = this.#bgp.peers('master').map(({ peer: { address, name, state } }): StandingEvent => {
-      const session = state === 'Established' ? state : 'Idle';
+      const session = state === 'Established' ? UP : DOWN;
       return { type: 'session', nextHop: canonicalText(address), name, session };
     });
     const barriers = [...this.#withoutBfd].map((nextHop) => bfdBarrier(nextHop, false));
@@ -83,7 +92,7 @@ export class BgpMembership implements MembershipSource {
   #configured(): StandingEvent[] {
     return this.#bgp.neighbors.flatMap(({ role, name, address }): StandingEvent[] =>
       role === 'master' && address !== undefined
-        ? [{ type: 'session', nextHop: address, name, session: 'Idle' }]
+        ? [{ type: 'session', nextHop: address, name, session: DOWN }]
         : [],
     );
   }
@@ -94,7 +103,7 @@ export class BgpMembership implements MembershipSource {
   }
 
   /** BFD says that these hosts are dead: they are reported as lost, and then their sessions are ended (RFC 9384). */
-  hostsDead({ addresses, doubtful, window }: HostDeaths): void {
+  #hostsDead({ addresses, doubtful, window }: HostDeaths): void {
     const peers = this.#bgp
       .peers('master')
       .map(({ peer }) => peer)
@@ -111,7 +120,7 @@ export class BgpMembership implements MembershipSource {
   }
 
   /** A master that must have BFD has it, or not. */
-  bfdRequired(nextHop: string, isUp: boolean): void {
+  #bfdRequired(nextHop: string, isUp: boolean): void {
     if (isUp) this.#withoutBfd.delete(nextHop);
     else this.#withoutBfd.add(nextHop);
     this.#sink([bfdBarrier(nextHop, isUp)]);
@@ -140,12 +149,12 @@ export class BgpMembership implements MembershipSource {
       this.#ceased = this.#ceased.filter((ceased) => ceased !== nextHop);
       this.#lost([nextHop], SAID_DEAD, CEASED_TOGETHER, () => true);
     }
-    this.#sink([sessionEvent(peer, 'Established')]);
+    this.#sink([sessionEvent(peer, UP)]);
   }
 
   #down(peer: Peer, reason: DownReason): void {
     const { text } = reason;
-    const session = sessionEvent(peer, 'Idle', text);
+    const session = sessionEvent(peer, DOWN, text);
     if (isBfdDown(reason)) {
       this.#saidDead(canonicalText(peer.address));
       this.#sink([session]);
@@ -219,7 +228,7 @@ export class BgpMembership implements MembershipSource {
   }
 }
 
-function sessionEvent(peer: Peer, session: string, reason?: string): MembershipEvent {
+function sessionEvent(peer: Peer, session: MemberSession, reason?: string): MembershipEvent {
   const event = { type: 'session', nextHop: canonicalText(peer.address), name: peer.name, session } as const;
   return reason === undefined ? event : { ...event, reason };
 }
@@ -235,9 +244,14 @@ function atMemberAddress<E extends MembershipEvent>(event: E, neighbors: readonl
     const place = neighbors.find((one) => one.role === 'master' && one.address === session);
     return place?.role === 'master' && place.memberAddress !== 'peer' ? place.memberAddress : session;
   };
-  return event.type === 'lost'
-    ? { ...event, members: event.members.map((one) => ({ ...one, nextHop: placeOf(one.nextHop) })) }
-    : { ...event, nextHop: placeOf(event.nextHop) };
+  switch (event.type) {
+    case 'lost':
+      return { ...event, members: event.members.map((one) => ({ ...one, nextHop: placeOf(one.nextHop) })) };
+    case 'listed':
+      return event;
+    default:
+      return { ...event, nextHop: placeOf(event.nextHop) };
+  }
 }
 
 /** A path that import policy refuses takes the place of the one before it (RFC 4271 section 9.1). */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import type { Verdict } from './member-view.ts';
 import type { PoolEvent } from './pool-event.ts';
-import { Bench, settings } from './testing/pool-bench.ts';
+import { Bench, bgp, settings } from './testing/pool-bench.ts';
 
 const members = ['a', 'b', 'c', 'd', 'e'] as const;
 const nextHop = fc.constantFrom(...members);
@@ -10,12 +10,13 @@ const nextHop = fc.constantFrom(...members);
 /** What makes members leave and return, without what depends on whether they were in use just then. */
 const event: fc.Arbitrary<PoolEvent[]> = fc.oneof(
   nextHop.map((one): PoolEvent[] => [
-    { type: 'withdrawn', nextHop: one, reason: 'withdrawn' },
-    { type: 'announced', nextHop: one, name: one, intent: 'active' },
+    { type: 'withdrawn', source: bgp, nextHop: one, reason: 'withdrawn' },
+    { type: 'announced', source: bgp, nextHop: one, name: one, intent: 'active' },
   ]),
   fc
     .record({
       type: fc.constant('announced' as const),
+      source: fc.constant(bgp),
       nextHop,
       name: fc.constant('m'),
       intent: fc.constantFrom(

@@ -1,4 +1,5 @@
-import type { Judgement, Member } from './member.ts';
+import type { Judgement } from './judgement.ts';
+import type { Member } from './member.ts';
 
 /** A member with what the rules make of it now. */
 export interface Judged {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Bench, running } from './testing/pool-bench.ts';
+import { Bench, down, running } from './testing/pool-bench.ts';
 
 const lost = (nextHops: readonly string[], window = 900) =>
   ({
@@ -9,12 +9,12 @@ const lost = (nextHops: readonly string[], window = 900) =>
   }) as const;
 const link = (nextHop: string, reason?: string) =>
   ({ type: 'barrier', nextHop, barrier: 'link', reason }) as const;
-const session = (nextHop: string, state: string, reason?: string) =>
+const ended = (nextHop: string, reason?: string) =>
   ({
     type: 'session',
     nextHop,
     name: nextHop,
-    session: state,
+    session: down,
     ...(reason !== undefined && { reason }),
   }) as const;
 
@@ -28,7 +28,7 @@ describe('a member whose host BFD says is dead', () => {
   it('says since when, whatever its session says of its own end', () => {
     const bench = running('a', 'b').send(lost(['a']));
     const since = bench.now;
-    bench.wait(500).send(session('a', 'Idle', 'NOTIFICATION sent: Cease/BFD Down'));
+    bench.wait(500).send(ended('a', 'NOTIFICATION sent: Cease/BFD Down'));
     bench.send({ type: 'withdrawn', nextHop: 'c', reason: 'unknown' });
     expect(bench.state('a')).toBe('out: BFD down');
     expect(bench.pool.members()[0]).toMatchObject({ reasonSince: since });
@@ -251,7 +251,7 @@ describe('a member that must have BFD', () => {
   const bfd = (reason?: string) => ({ type: 'barrier', nextHop: 'a', barrier: 'bfd', reason }) as const;
 
   it('is out until BFD is Up', () => {
-    const bench = running('b').send(session('a', 'Idle')).send(bfd('BFD is not Up (strict)'));
+    const bench = running('b').send(ended('a')).send(bfd('BFD is not Up (strict)'));
     bench.announce('a').probe('a', 'good', 2);
     expect(bench.state('a')).toBe('out: BFD is not Up (strict)');
     expect(bench.send(bfd()).weights()).toEqual({ a: 256, b: 256 });

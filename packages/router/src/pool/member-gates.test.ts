@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Bench, running, settings } from './testing/pool-bench.ts';
+import { Bench, down, running, settings } from './testing/pool-bench.ts';
 
 /** The gates of a member that do not pass, with since when. */
 function closed({ pool }: Bench, nextHop: string): Record<string, number> {
@@ -30,7 +30,7 @@ describe('the gates of a member', () => {
       (bench) =>
         bench
           .send({ type: 'withdrawn', nextHop: 'a', reason: 'Cease' })
-          .send({ type: 'session', nextHop: 'a', name: 'a', session: 'Idle', reason: 'Cease' }),
+          .send({ type: 'session', nextHop: 'a', name: 'a', session: down, reason: 'Cease' }),
       { session: 5000, announcement: 5000, 'health check': 5000 },
     ],
     [

@@ -1,43 +1,5 @@
+import type { GateNow } from './gate.ts';
 import type { Member } from './member.ts';
-
-/** Something that must be so for a member to have its full share. */
-export interface Gate {
-  readonly name:
-    | 'session'
-    | 'announcement'
-    | 'link'
-    | 'BFD'
-    | 'cluster'
-    | 'health check'
-    | 'operator'
-    | 'flap back-off'
-    | 'initial hold';
-  readonly pass: boolean;
-  /** In words; empty where there is nothing to say. */
-  readonly detail: string;
-  /** Monotonic milliseconds since when it passes, or does not. */
-  readonly since: number;
-}
-
-type GateNow = Omit<Gate, 'since'>;
-
-/** The gates of one member, each with since when. */
-export class MemberGates {
-  #gates: readonly Gate[] = [];
-
-  get all(): readonly Gate[] {
-    return this.#gates;
-  }
-
-  /** What they are now. */
-  look(gates: readonly GateNow[], now: number): void {
-    const before = this.#gates;
-    this.#gates = gates.map((gate, i) => {
-      const was = before[i];
-      return { ...gate, since: was?.pass === gate.pass ? was.since : now };
-    });
-  }
-}
 
 /**
  * The gates of a member as they are now, always the same ones in the same order.
@@ -55,7 +17,9 @@ export function gatesOf(
   };
   const isWaiting = rules.isHeld && member.couldServe && health.hasPassed && !isHeldBack;
   return [
-    { name: 'session', pass: session === 'Established', detail: session },
+    session === undefined
+      ? { name: 'session', pass: true, detail: 'none: judged by health alone' }
+      : { name: 'session', pass: session.isLive, detail: session.state },
     { name: 'announcement', ...announcement(member) },
     { name: 'link', ...barrier('link', '') },
     { name: 'BFD', ...barrier('bfd', '') },
@@ -84,6 +48,7 @@ export function gatesOf(
 function announcement({ path, kept, absence }: Member): Omit<GateNow, 'name'> {
   if (path === undefined) return { pass: false, detail: kept?.reason ?? absence };
   if (path.isStale) return { pass: false, detail: path.staleReason };
+  if (path.isListed) return { pass: path.intent === 'active', detail: path.why };
   return path.intent === 'active'
     ? { pass: true, detail: 'announced' }
     : { pass: false, detail: `announced, and asks for less (${path.intent}): ${path.why}` };

@@ -1,4 +1,5 @@
-import type { Gate } from './member-gates.ts';
+import type { Gate } from './gate.ts';
+import type { SourceView } from './member-claims.ts';
 
 /**
  * What a member's speaker asks for by the attributes of its path: full share, or only what must not be broken
@@ -29,6 +30,8 @@ export interface WeightedNextHop {
   readonly nextHop: string;
   /** 1 to 256. */
   readonly weight: number;
+  /** Where its API server listens, where a source says so; else that of the VIP. */
+  readonly port?: number;
 }
 
 /** A member as it is shown: state, share, and the reason in words. */
@@ -39,8 +42,12 @@ export interface MemberView {
   readonly inPool: boolean;
   /** 0 when the member is not in the pool. */
   readonly weight: number;
-  /** State of the session to its speaker in RFC 4271's words; `Idle` when there is none. */
+  /** State of the session to its speaker in RFC 4271's words; `none` for one that is listed and never had one. */
   readonly session: string;
+  /** Where it comes from, and what each source says. */
+  readonly sources: readonly SourceView[];
+  /** Where a list says it. */
+  readonly zone?: string;
   readonly health: Health;
   /** Empty for an active member about which there is nothing to say. */
   readonly reason: string;

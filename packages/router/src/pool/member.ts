@@ -1,27 +1,16 @@
-import type { Identities } from './cluster-identity.ts';
 import { FlapRecord, type FlapSettings } from './flap-record.ts';
+import { MemberGates } from './gate.ts';
 import { HealthRecord, type HealthThresholds } from './health-record.ts';
-import { MemberGates } from './member-gates.ts';
+import type { Judgement } from './judgement.ts';
 import {
-  FULL_WEIGHT,
-  type Intent,
-  LEAST_WEIGHT,
-  type MemberState,
-  type MemberView,
-  type Verdict,
-} from './member-view.ts';
+  type HeldPath,
+  type ListedMember,
+  MemberClaims,
+  type MemberSession,
+  type SourceId,
+} from './member-claims.ts';
+import type { MemberView, Verdict } from './member-view.ts';
 import type { Barrier } from './pool-event.ts';
-
-/** A path of a member as the pool holds it. */
-interface HeldPath {
-  readonly intent: Intent;
-  readonly why: string;
-  readonly isStale: boolean;
-  /** Why it is stale, in words. */
-  readonly staleReason: string;
-  /** Which cluster its speaker says that it is of; empty when it does not. */
-  readonly identities: Identities;
-}
 
 /** A member that is used although no session vouches for it at the moment. */
 interface Kept {
@@ -46,20 +35,6 @@ interface Loss {
   readonly reason: string;
 }
 
-/** What a rule makes of a member: its state, share and the reason. */
-export interface Judgement {
-  readonly state: MemberState;
-  readonly weight: number;
-  readonly reason: string;
-}
-
-/** When a member that fails softly is moved out. Milliseconds. */
-export interface Eviction {
-  readonly after: number;
-  /** Monotonic time since when enough others are good: when all fail together, the time begins with their recovery. */
-  readonly enoughGoodSince: number;
-}
-
 /**
  * Probes in a row without an answer that remove a member whose session is gone: nothing else vouches for it. A red
  * `/readyz` is an answer: one slow etcd election must not take out whatever has lost its session just then.
@@ -72,12 +47,16 @@ const STALE_PROBES: number = 2;
  */
 const RAISE_AFTER: number = 1000;
 
+/** Of a member that was found in the kernel, or is known by something else than a session and a list. */
+const NO_SESSION: MemberSession = { isLive: false, state: 'Idle' };
+
+/** What a member announces. */
+type Announced = Pick<HeldPath, 'intent' | 'why' | 'identities'>;
+
 /** One member of a pool: what is known of it, and what the rules that need no other member say. */
 export class Member {
   readonly nextHop: string;
-  name: string;
-  session = 'Idle';
-  path: HeldPath | undefined;
+  readonly #claims = new MemberClaims();
   /** What it is used by without a path. */
   kept: Kept | undefined;
   /** The last loss by BFD, until it announces itself again. */
@@ -99,17 +78,44 @@ export class Member {
   /** Until then it asked for less (monotonic ms). */
   #lowUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(nextHop: string, name: string, settings: () => HealthThresholds & FlapSettings, now: number) {
+  constructor(nextHop: string, settings: () => HealthThresholds & FlapSettings, now: number) {
     this.nextHop = nextHop;
-    this.name = name;
     this.health = new HealthRecord(settings);
     this.flaps = new FlapRecord(settings);
     this.since = now;
   }
 
+  get name(): string {
+    return this.#claims.nameOf(this.nextHop);
+  }
+
+  /** What the sources ask for together. */
+  get path(): HeldPath | undefined {
+    return this.#claims.path;
+  }
+
+  /** `undefined`: a list has it, and it never had one. */
+  get session(): MemberSession | undefined {
+    return this.#claims.session ?? (this.#claims.isListed ? undefined : NO_SESSION);
+  }
+
+  get port(): number | undefined {
+    return this.#claims.port;
+  }
+
   /** Why there is no path, in words. */
   get absence(): string {
     return this.#absence;
+  }
+
+  /** Until then it asked for less a moment ago (monotonic ms). */
+  get lowUntil(): number {
+    return this.#lowUntil;
+  }
+
+  /** True from when BFD said that its host is dead until it is claimed or proven to live. */
+  get isDead(): boolean {
+    return this.#deadSince !== undefined;
   }
 
   /** What it misses besides path and health, in words. */
@@ -138,10 +144,12 @@ export class Member {
     return this.path !== undefined || this.kept !== undefined;
   }
 
-  announce(intent: Intent, why: string, identities: Identities, now: number): void {
-    if (intent !== 'active') {
-      this.#lowUntil = now + RAISE_AFTER;
-    }
+  /** True for one that was lost, or has no claim, and is not kept: there is no reason to use it on. */
+  get isLost(): boolean {
+    return this.kept === undefined && (this.path === undefined || this.isDead);
+  }
+
+  announce(source: SourceId, name: string, path: Announced, now: number): void {
     if (this.kept !== undefined) {
       // In use all the time and claimed by its speaker: nothing to prove anew.
       this.health.assumePassed(this.kept.isDoubtful ? 'in use all the time' : undefined);
@@ -149,41 +157,91 @@ export class Member {
     }
     this.loss = undefined;
     this.#deadSince = undefined;
-    this.path = { intent, why, isStale: false, staleReason: '', identities };
+    this.#claims.announce(source, name, { ...path, isListed: false, isStale: false, staleReason: '' });
+    this.#noteIntent(now);
   }
 
-  loseSession(reason: string): void {
-    if (this.path === undefined || this.path.isStale) {
+  isListedBy(source: SourceId): boolean {
+    return this.#claims.isListedBy(source);
+  }
+
+  /** A list says nothing of whether it lives: one that is kept goes on being looked at. @param listed `undefined`: no more */
+  list(source: SourceId, listed: ListedMember | undefined, now: number): void {
+    const { path, port } = this;
+    this.#claims.list(source, listed);
+    if (path !== undefined && this.path === undefined) {
+      this.#leave(`not listed by ${source.kind} any more`);
+    } else if (port !== this.port) {
+      // Nothing is known of what listens there.
+      this.health.reset();
+    }
+    this.#noteIntent(now);
+  }
+
+  #noteIntent(now: number): void {
+    if (this.path !== undefined && this.path.intent !== 'active') {
+      this.#lowUntil = now + RAISE_AFTER;
+    }
+  }
+
+  loseSession(source: SourceId, reason: string): void {
+    if (!this.#claims.isFresh(source)) {
       return;
     }
     if (this.judgement.weight === 0) {
       // Not in use: a lost session is no reason to begin with it.
-      this.remove(reason);
+      this.withdraw(source, reason);
       return;
     }
     this.health.restartRun();
-    this.path = { ...this.path, isStale: true, staleReason: reason };
+    this.#claims.makeStale(source, reason);
   }
 
-  remove(reason: string): void {
-    this.path = undefined;
+  withdraw(source: SourceId, reason: string): void {
+    this.#claims.withdraw(source);
+    this.kept = undefined;
+    this.#deadSince = undefined;
+    if (this.path === undefined) this.#leave(reason);
+  }
+
+  /** Its speaker has told all it has. */
+  complete(source: SourceId): void {
+    const { path, kept } = this;
+    this.#claims.complete(source);
+    if (this.path === undefined && (path ?? kept) !== undefined) {
+      this.#leave('its speaker does not advertise the VIP');
+    }
+  }
+
+  /** What it announced is gone by what happened to the member itself. A list that has it still has it: then its health decides. */
+  #drop(reason: string): void {
+    this.#claims.withdrawAll();
+    this.#leave(reason);
+  }
+
+  #leave(reason: string): void {
     this.kept = undefined;
     this.#absence = reason;
     this.#deadSince = undefined;
     this.health.reset();
   }
 
-  /** Why it has no path, in words. What BFD said of its host is not overruled by how its session ended. */
-  explainAbsence(reason: string): void {
-    if (this.path === undefined && this.#deadSince === undefined) {
-      this.#absence = reason;
+  setSession(source: SourceId, name: string, session: MemberSession, reason: string | undefined): void {
+    this.#claims.setSession(source, name, session);
+    if (session.isLive) {
+      // Its speaker is there, so its host lives.
+      this.#deadSince = undefined;
+      this.#explainAbsence('its speaker does not advertise the VIP');
+    } else if (reason !== undefined) {
+      this.#explainAbsence(reason);
     }
   }
 
-  /** Its speaker is there, so its host lives. */
-  sessionEstablished(): void {
-    this.#deadSince = undefined;
-    this.explainAbsence('its speaker does not advertise the VIP');
+  /** Why it has no path, in words. What BFD said of its host is not overruled by how its session ended. */
+  #explainAbsence(reason: string): void {
+    if (this.path === undefined && this.#deadSince === undefined) {
+      this.#absence = reason;
+    }
   }
 
   /**
@@ -197,7 +255,7 @@ export class Member {
     }
     const { weight } = this.judgement;
     this.loss = weight > 0 ? { at: now, weight, reason } : undefined;
-    this.remove(reason);
+    this.#drop(reason);
     this.#deadSince = now;
   }
 
@@ -235,11 +293,16 @@ export class Member {
   /** Ends what is kept for too long. */
   expire(now: number): void {
     const { kept } = this;
-    if (kept !== undefined && now >= kept.until) {
-      const deadSince = this.#deadSince;
-      this.remove(kept.unclaimed);
-      this.#deadSince = deadSince;
+    if (kept === undefined || now < kept.until) {
+      return;
     }
+    if (this.path !== undefined) {
+      this.kept = undefined;
+      return;
+    }
+    const deadSince = this.#deadSince;
+    this.#drop(kept.unclaimed);
+    this.#deadSince = deadSince;
   }
 
   setBarrier(barrier: Barrier | 'identity', reason: string | undefined): void {
@@ -259,93 +322,19 @@ export class Member {
     this.health.report(verdict, detail, now);
     if (this.isUnclaimed && this.health.unansweredInARow >= STALE_PROBES) {
       const before = this.kept?.failed ?? this.path?.staleReason;
-      this.remove(`${before}; then ${STALE_PROBES} probes failed: ${detail}`);
+      this.#drop(`${before}; then ${STALE_PROBES} probes failed: ${detail}`);
       return;
+    }
+    if (this.path !== undefined && this.health.hasPassed) {
+      // Proven by its health, and listed: nothing more is waited for.
+      this.kept = undefined;
+      this.#deadSince = undefined;
     }
     // Its loss began a new history: whatever is in it was answered after that.
     if (this.kept?.isDoubtful === true && !this.kept.isProvenAlive && this.health.hasAnswered) {
       const reason = `${this.kept.unclaimed}, but its API server answers: waiting for its speaker`;
       this.kept = { ...this.kept, until: now + staleTime, reason, isProvenAlive: true };
     }
-  }
-
-  /** The member's own state before the rules that compare members; `isOverruled`: the panic rule holds. */
-  judge(isOverruled: boolean, eviction: Eviction, now: number): Judgement {
-    const { path, kept } = this;
-    const noLink = this.#barriers.get('link');
-    if (noLink !== undefined && (path ?? kept) !== undefined) {
-      return out(noLink);
-    }
-    if (kept !== undefined) {
-      return { state: 'stale', weight: kept.weight, reason: kept.reason };
-    }
-    if (path === undefined) {
-      return out(this.#absence);
-    }
-    const isOfOther = this.#barriers.get('identity');
-    if (isOfOther !== undefined) {
-      return out(isOfOther);
-    }
-    if (!this.health.hasPassed) {
-      // Nothing good is there, and this one answers: its speaker offers it as a last resort, and that is what it is.
-      if (isOverruled && this.isCandidate && path.intent === 'last-resort') {
-        return { state: 'last-resort', weight: LEAST_WEIGHT, reason: path.why };
-      }
-      return out(`not passed its health check yet: ${this.health.detail}`);
-    }
-    if (path.isStale) {
-      const weight = this.health.failure === undefined ? weightOf(path.intent) : LEAST_WEIGHT;
-      return { state: 'stale', weight, reason: path.staleReason };
-    }
-    const noBfd = this.#barriers.get('bfd');
-    if (noBfd !== undefined) {
-      return out(noBfd);
-    }
-    return this.#judgeHealth(path, isOverruled, eviction, now);
-  }
-
-  #judgeHealth(path: HeldPath, isOverruled: boolean, eviction: Eviction, now: number): Judgement {
-    const { failure, detail } = this.health;
-    const isEarly = path.intent === 'active' && now < this.#lowUntil;
-    const asked: Judgement = isEarly
-      ? { state: 'last-resort', weight: LEAST_WEIGHT, reason: 'its speaker asked for less a moment ago' }
-      : { state: path.intent, weight: weightOf(path.intent), reason: path.why };
-    if (failure === undefined) {
-      return asked;
-    }
-    if (failure === 'refused') {
-      return out(`health check refused: ${detail}`);
-    }
-    if (isOverruled) {
-      return { ...asked, reason: `health check fails (${detail}), kept because too few members are good` };
-    }
-    if (failure === 'unreachable') {
-      return out(`health check finds no way: ${detail}`);
-    }
-    if (path.intent === 'draining') {
-      // It is stopping and says so: its live connections have the time that its speaker gives them.
-      return { ...asked, weight: LEAST_WEIGHT };
-    }
-    if (now >= this.#evictedAt(eviction)) {
-      return out(`health check fails for more than ${eviction.after / 1000} s: ${detail}`);
-    }
-    return { state: 'last-resort', weight: LEAST_WEIGHT, reason: `health check fails: ${detail}` };
-  }
-
-  /** When this member's judgement may change by time alone (monotonic ms). */
-  deadlines(eviction: Eviction): readonly number[] {
-    if (this.kept !== undefined) {
-      return [this.kept.until];
-    }
-    if (!this.isCandidate) {
-      return [];
-    }
-    const timed = [this.#lowUntil, this.flaps.heldUntil ?? this.#lowUntil];
-    return this.health.failure === 'soft' ? [this.#evictedAt(eviction), ...timed] : timed;
-  }
-
-  #evictedAt({ after, enoughGoodSince }: Eviction): number {
-    return Math.max(this.health.failingSince, enoughGoodSince) + after;
   }
 
   view(): MemberView {
@@ -356,7 +345,9 @@ export class Member {
       state,
       inPool: weight > 0,
       weight,
-      session: this.session,
+      session: this.session?.state ?? 'none',
+      sources: this.#claims.views(),
+      ...(this.#claims.zone !== undefined && { zone: this.#claims.zone }),
       health: this.health.health,
       reason,
       ...(this.#deadSince !== undefined && weight === 0 && { reasonSince: this.#deadSince }),
@@ -366,12 +357,4 @@ export class Member {
       ...(this.isHeldBack && { heldUntil: this.flaps.heldUntil ?? this.since }),
     };
   }
-}
-
-function weightOf(intent: Intent): number {
-  return intent === 'active' ? FULL_WEIGHT : LEAST_WEIGHT;
-}
-
-function out(reason: string): Judgement {
-  return { state: 'out', weight: 0, reason };
 }

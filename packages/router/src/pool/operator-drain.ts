@@ -1,4 +1,5 @@
-import type { Judgement, Member } from './member.ts';
+import type { Judgement } from './judgement.ts';
+import type { Member } from './member.ts';
 import { LEAST_WEIGHT } from './member-view.ts';
 
 /** The operator takes a member out on this load balancer. */

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { Pool } from './pool.ts';
 import { PoolController } from './pool-controller.ts';
-import { settings } from './testing/pool-bench.ts';
+import { bgp, down, settings, up } from './testing/pool-bench.ts';
 
 const good: ProbeResult = { kind: 'ok', tookMs: 1, detail: 'answered 200', isVerified: true, warnings: [] };
 const [V4, OTHER, V6] = ['10.100.0.1/32', '10.100.0.2/32', 'fd00::1/128'];
@@ -38,8 +38,8 @@ beforeEach(() => {
 });
 
 function announce(vip: string, nextHop: string): void {
-  controller.membership([{ type: 'session', nextHop, name: nextHop, session: 'Established' }]);
-  controller.membership([{ type: 'announced', vip, nextHop, name: nextHop, intent: 'active' }]);
+  controller.membership([{ type: 'session', source: bgp, nextHop, name: nextHop, session: up }]);
+  controller.membership([{ type: 'announced', source: bgp, vip, nextHop, name: nextHop, intent: 'active' }]);
 }
 
 function lines(start: string): string[] {
@@ -67,7 +67,9 @@ describe('the pool controller', () => {
     controller.adopt(V4, [{ nextHop: '10.0.0.11', weight: 256 }]);
     announce(V4, '10.0.0.11');
     log.length = 0;
-    controller.membership([{ type: 'withdrawn', vip: V4, nextHop: '10.0.0.11', reason: 'Cease' }]);
+    controller.membership([
+      { type: 'withdrawn', source: bgp, vip: V4, nextHop: '10.0.0.11', reason: 'Cease' },
+    ]);
     expect(log).toEqual([`kernel ${V4}`, `changed ${V4}`, 'probed', `transition ${V4} 10.0.0.11 active out`]);
   });
 
@@ -81,11 +83,18 @@ describe('the pool controller', () => {
       announce(vip, '10.0.0.12');
     }
     log.length = 0;
-    const withdrawn = { type: 'withdrawn', nextHop: '10.0.0.11', reason: 'Cease' } as const;
+    const withdrawn = { type: 'withdrawn', source: bgp, nextHop: '10.0.0.11', reason: 'Cease' } as const;
     controller.membership([
       { ...withdrawn, vip: V4 },
       { ...withdrawn, vip: OTHER },
-      { type: 'session', nextHop: '10.0.0.11', name: '10.0.0.11', session: 'Idle', reason: 'Cease' },
+      {
+        type: 'session',
+        source: bgp,
+        nextHop: '10.0.0.11',
+        name: '10.0.0.11',
+        session: down,
+        reason: 'Cease',
+      },
     ]);
     expect(log.filter((line) => !line.startsWith('targets'))).toEqual([
       `kernel ${V4} 10.0.0.12x256; ${OTHER} 10.0.0.12x256`,
@@ -99,6 +108,7 @@ describe('the pool controller', () => {
     // A member that leaves and is there again within it is no change of what is wanted.
     const announced = {
       type: 'announced',
+      source: bgp,
       nextHop: '10.0.0.12',
       name: '10.0.0.12',
       intent: 'draining',
@@ -138,7 +148,7 @@ describe('the pool controller', () => {
     controller.adopt(V6, [{ nextHop: 'fd00:1::11', weight: 256 }]);
     log.length = 0;
     const members = ['10.0.0.11', 'fd00:1::11'].map((nextHop) => ({ nextHop, reason: 'BFD down' }));
-    controller.membership([{ type: 'lost', members, window: 900 }]);
+    controller.membership([{ type: 'lost', source: bgp, members, window: 900 }]);
     expect(lines('kernel')).toEqual([`kernel ${V4} 10.0.0.12x256`]);
     expect(lines('changed')).toEqual([`changed ${V4}`, `changed ${V6}, doubtful`]);
     clock.advance(2000);
@@ -172,12 +182,18 @@ describe('a VIP that comes while the router runs', () => {
     const before = structuredClone(pools.get(V4)?.members());
     (pools as Map<string, Pool>).set(NEW, new Pool(NEW, settings));
     log = [];
-    const session = { type: 'session', session: 'Established' } as const;
+    const session = { type: 'session', source: bgp, session: up } as const;
     controller.begin(NEW, [
       { ...session, nextHop: '10.0.0.11', name: 'm1' },
       { ...session, nextHop: '10.0.0.12', name: 'm2' },
       { ...session, nextHop: 'fd00::11', name: 'm1-v6' },
-      { type: 'barrier', nextHop: '10.0.0.13', barrier: 'bfd', reason: 'BFD is not Up (strict)' },
+      {
+        type: 'barrier',
+        source: bgp,
+        nextHop: '10.0.0.13',
+        barrier: 'bfd',
+        reason: 'BFD is not Up (strict)',
+      },
     ]);
     expect(
       pools
@@ -186,7 +202,9 @@ describe('a VIP that comes while the router runs', () => {
         .map(({ name, session }) => `${name} ${session}`),
     ).toEqual(['m1 Established', 'm2 Established', '10.0.0.13 Idle']);
     for (const nextHop of ['10.0.0.11', '10.0.0.12', '10.0.0.13']) {
-      controller.membership([{ type: 'announced', vip: NEW, nextHop, name: nextHop, intent: 'active' }]);
+      controller.membership([
+        { type: 'announced', source: bgp, vip: NEW, nextHop, name: nextHop, intent: 'active' },
+      ]);
       for (let i = 0; i < settings.rise; i++) controller.probed(NEW, nextHop, good);
     }
     clock.advance(settings.initialHold);

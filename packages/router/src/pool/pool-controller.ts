@@ -3,7 +3,7 @@ import type { Clock } from '@bgp-lb/protocol/node';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { ProbeTarget } from '../health/health-checker.ts';
 import { verdictOf } from '../health/verdict.ts';
-import type { MembershipEvent, StandingEvent } from '../membership/membership-source.ts';
+import type { FromSource, MembershipEvent, StandingEvent } from '../membership/membership-source.ts';
 import type { Transition, WeightedNextHop } from './member-view.ts';
 import type { OperatorDrain } from './operator-drain.ts';
 import type { Pool } from './pool.ts';
@@ -54,9 +54,9 @@ export class PoolController {
 
   /**
    * A pool that was not there before is told what the others know of the members besides their paths.
-   * @param standing what the membership source says of those that there are
+   * @param standing what the membership sources say of those that there are
    */
-  begin(vip: string, standing: readonly StandingEvent[]): void {
+  begin(vip: string, standing: readonly FromSource<StandingEvent>[]): void {
     const events: PoolEvent[] = [
       ...standing,
       ...[...this.#links].map(
@@ -78,11 +78,11 @@ export class PoolController {
   }
 
   /** What happened at one moment: what it changes of several VIPs is one change to the kernel. */
-  membership(events: readonly MembershipEvent[]): void {
+  membership(events: readonly FromSource<MembershipEvent>[]): void {
     this.#handle(events.flatMap((event) => this.#concerned(event)));
   }
 
-  #concerned(event: MembershipEvent): PoolInput[] {
+  #concerned(event: FromSource<MembershipEvent>): PoolInput[] {
     switch (event.type) {
       case 'session':
       case 'complete':

@@ -1,3 +1,4 @@
+import type { ListedMember, MemberSession, SourceId } from './member-claims.ts';
 import type { Intent, Verdict, WeightedNextHop } from './member-view.ts';
 import type { OperatorDrain } from './operator-drain.ts';
 
@@ -12,19 +13,24 @@ export interface LostMember {
 /** `link`: the interface towards the member has no carrier. `bfd`: the operator wants BFD Up first (strict). */
 export type Barrier = 'link' | 'bfd';
 
-/** Everything that a pool reacts to. Members are known by their next hop, an address in canonical text. */
+/**
+ * Everything that a pool reacts to. Members are known by their next hop, an address in canonical text; what is said of one
+ * is known by who says it, and taken back by that source alone.
+ */
 export type PoolEvent =
   /** The session to the member's speaker changed state. `reason` in words when it went down. */
   | {
       readonly type: 'session';
+      readonly source: SourceId;
       readonly nextHop: string;
       readonly name: string;
-      readonly session: string;
+      readonly session: MemberSession;
       readonly reason?: string;
     }
   /** The member advertises the VIP. `why` in words when it asks for less than its full share. */
   | {
       readonly type: 'announced';
+      readonly source: SourceId;
       readonly nextHop: string;
       readonly name: string;
       readonly intent: Intent;
@@ -33,9 +39,16 @@ export type PoolEvent =
       readonly identities?: readonly number[];
     }
   /** The session was lost in a way that says the process died and not the host: the path is kept for a while. */
-  | { readonly type: 'stale'; readonly nextHop: string; readonly reason: string }
+  | { readonly type: 'stale'; readonly source: SourceId; readonly nextHop: string; readonly reason: string }
   /** The path is gone: withdrawn, or lost with its session. */
-  | { readonly type: 'withdrawn'; readonly nextHop: string; readonly reason: string }
+  | {
+      readonly type: 'withdrawn';
+      readonly source: SourceId;
+      readonly nextHop: string;
+      readonly reason: string;
+    }
+  /** The whole list of a source from now on: who is on it no more is not listed by that source any more. */
+  | { readonly type: 'listed'; readonly source: SourceId; readonly members: readonly ListedMember[] }
   /**
    * BFD says that the hosts of these members are dead: all that it said in one turn of the event loop, so that they
    * are judged together. `window`: how far apart in ms the detection of one and the same event may be.
@@ -49,7 +62,7 @@ export type PoolEvent =
       readonly reason: string | undefined;
     }
   /** The speaker has told all it has (End-of-RIB, RFC 4724 section 2): what it has not claimed by now is not its. */
-  | { readonly type: 'complete'; readonly nextHop: string }
+  | { readonly type: 'complete'; readonly source: SourceId; readonly nextHop: string }
   /** The data plane was found forwarding to these members, from before this process began. */
   | { readonly type: 'adopted'; readonly members: readonly WeightedNextHop[] }
   /** The operator drains a member on this load balancer, one that is not known yet among them, or does no more. */

@@ -3,20 +3,31 @@ import { expect, it } from 'vitest';
 import type { Verdict } from './member-view.ts';
 import { Pool } from './pool.ts';
 import type { PoolEvent } from './pool-event.ts';
-import { settings } from './testing/pool-bench.ts';
+import { bgp, settings } from './testing/pool-bench.ts';
 
 const nextHop = fc.constantFrom('a', 'b', 'c', 'd');
 const event: fc.Arbitrary<PoolEvent> = fc.oneof(
   fc.record({
     type: fc.constant('announced' as const),
+    source: fc.constant(bgp),
     nextHop,
     name: fc.constant('m'),
     intent: fc.constantFrom('active' as const, 'last-resort' as const, 'draining' as const),
     identities: fc.constantFrom<number[]>([], [1], [1, 2], [3]),
   }),
-  fc.record({ type: fc.constant('stale' as const), nextHop, reason: fc.constant('closed') }),
-  fc.record({ type: fc.constant('withdrawn' as const), nextHop, reason: fc.constant('hold timer expired') }),
-  fc.record({ type: fc.constant('complete' as const), nextHop }),
+  fc.record({
+    type: fc.constant('stale' as const),
+    source: fc.constant(bgp),
+    nextHop,
+    reason: fc.constant('closed'),
+  }),
+  fc.record({
+    type: fc.constant('withdrawn' as const),
+    source: fc.constant(bgp),
+    nextHop,
+    reason: fc.constant('hold timer expired'),
+  }),
+  fc.record({ type: fc.constant('complete' as const), source: fc.constant(bgp), nextHop }),
   fc.record({
     type: fc.constant('barrier' as const),
     nextHop,
@@ -126,7 +137,7 @@ it('is never empty while a member that serves well stays', () => {
   fc.assert(
     fc.property(withLosses, (events) => {
       const pool = new Pool('vip', settings);
-      pool.handle({ type: 'announced', nextHop: 'z', name: 'z', intent: 'active' }, 0);
+      pool.handle({ type: 'announced', source: bgp, nextHop: 'z', name: 'z', intent: 'active' }, 0);
       pool.handle({ type: 'probed', nextHop: 'z', verdict: 'good', detail: '' }, 0);
       pool.handle({ type: 'probed', nextHop: 'z', verdict: 'good', detail: '' }, 0);
       pool.handle({ type: 'tick' }, 2000);

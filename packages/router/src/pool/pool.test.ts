@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PoolEvent } from './pool-event.ts';
-import { Bench, running } from './testing/pool-bench.ts';
+import { Bench, bgp, down, running, up } from './testing/pool-bench.ts';
 
 describe('entering the pool', () => {
   it('takes no member that advertises but has not passed its health check', () => {
@@ -8,7 +8,7 @@ describe('entering the pool', () => {
   });
 
   it('takes no member that passes but does not advertise', () => {
-    const bench = new Bench().send({ type: 'session', nextHop: 'a', name: 'a', session: 'Established' });
+    const bench = new Bench().send({ type: 'session', nextHop: 'a', name: 'a', session: up });
     expect(bench.probe('a', 'good', 5).wait(10_000).weights()).toEqual({});
     expect(bench.state('a')).toBe('out: its speaker does not advertise the VIP');
   });
@@ -228,7 +228,7 @@ describe('adoption after a restart', () => {
 
   it('removes a member whose speaker is back and does not advertise', () => {
     const bench = new Bench().send(adopted);
-    bench.send({ type: 'session', nextHop: 'a', name: 'a', session: 'Established' });
+    bench.send({ type: 'session', nextHop: 'a', name: 'a', session: up });
     expect(bench.weights()).toEqual({ a: 256, b: 1 });
     expect(bench.send({ type: 'complete', nextHop: 'a' }).weights()).toEqual({ b: 1 });
   });
@@ -243,7 +243,10 @@ describe('adoption after a restart', () => {
 describe('transitions', () => {
   it('are returned once each, with both states and the reason', () => {
     const bench = running('a', 'b');
-    const gone = bench.pool.handle({ type: 'withdrawn', nextHop: 'a', reason: 'Cease' }, bench.now);
+    const gone = bench.pool.handle(
+      { type: 'withdrawn', source: bgp, nextHop: 'a', reason: 'Cease' },
+      bench.now,
+    );
     expect(gone).toEqual([
       { member: 'a', nextHop: 'a', from: 'active', to: 'out', weight: 0, reason: 'Cease' },
     ]);
@@ -254,11 +257,11 @@ describe('transitions', () => {
 describe('what a pool remembers', () => {
   it('has a bound, whoever comes and goes: those longest out are forgotten, those in use and those with a session never', () => {
     const bench = running('a', 'b');
-    bench.send({ type: 'session', nextHop: 'idle', name: 'idle', session: 'Established' });
+    bench.send({ type: 'session', nextHop: 'idle', name: 'idle', session: up });
     for (let n = 0; n < 300; n++) {
       const nextHop = `10.9.${n >> 8}.${n & 255}`;
       bench.announce(nextHop).send({ type: 'withdrawn', nextHop, reason: 'Cease' });
-      bench.send({ type: 'session', nextHop, name: nextHop, session: 'Idle' });
+      bench.send({ type: 'session', nextHop, name: nextHop, session: down });
       bench.now += 1;
     }
     const names = bench.pool.members().map(({ nextHop }) => nextHop);

@@ -1,7 +1,9 @@
 import { ClusterIdentity, type Identified, type Identities, identityText, isOf } from './cluster-identity.ts';
 import type { FlapSettings } from './flap-record.ts';
 import { heldBack } from './held-back.ts';
-import { type Eviction, Member } from './member.ts';
+import { deadlinesOf, judge } from './judge-member.ts';
+import type { Eviction } from './judgement.ts';
+import { Member } from './member.ts';
 import { gatesOf } from './member-gates.ts';
 import type { MemberView, Transition, WeightedNextHop } from './member-view.ts';
 import { applyDrains, type OperatorDrain } from './operator-drain.ts';
@@ -87,7 +89,7 @@ export class Pool {
   nextHops(): WeightedNextHop[] {
     return this.#sorted()
       .filter((member) => member.judgement.weight > 0)
-      .map((member) => ({ nextHop: member.nextHop, weight: member.judgement.weight }));
+      .map((member) => ({ ...placeOf(member), weight: member.judgement.weight }));
   }
 
   /** Every member that is known, in a stable order. */
@@ -114,10 +116,10 @@ export class Pool {
   }
 
   /** Next hops that are to be probed, with what a quick second opinion is wanted for. */
-  probes(): { readonly nextHop: string; readonly urgency: ProbeUrgency }[] {
+  probes(): { readonly nextHop: string; readonly port?: number; readonly urgency: ProbeUrgency }[] {
     return this.#sorted()
       .filter((member) => member.wantsProbes)
-      .map((member) => ({ nextHop: member.nextHop, urgency: urgencyOf(member) }));
+      .map((member) => ({ ...placeOf(member), urgency: urgencyOf(member) }));
   }
 
   /** Goes by other numbers from the next event on; `identities` are those of the beginning. */
@@ -138,16 +140,19 @@ export class Pool {
   #apply(event: PoolEvent, now: number): void {
     switch (event.type) {
       case 'session':
-        this.#applySession(event, now);
+        this.#member(event.nextHop, now).setSession(event.source, event.name, event.session, event.reason);
         return;
       case 'announced':
         this.#applyAnnounced(event, now);
         return;
       case 'stale':
-        this.#members.get(event.nextHop)?.loseSession(event.reason);
+        this.#members.get(event.nextHop)?.loseSession(event.source, event.reason);
         return;
       case 'withdrawn':
-        this.#members.get(event.nextHop)?.remove(event.reason);
+        this.#members.get(event.nextHop)?.withdraw(event.source, event.reason);
+        return;
+      case 'listed':
+        this.#applyListed(event, now);
         return;
       case 'lost':
         this.#applyLost(event, now);
@@ -156,11 +161,11 @@ export class Pool {
         this.#applyBarrier(event, now);
         return;
       case 'complete':
-        this.#applyComplete(event.nextHop);
+        this.#members.get(event.nextHop)?.complete(event.source);
         return;
       case 'adopted':
         for (const { nextHop, weight } of event.members) {
-          this.#member(nextHop, nextHop, now).adopt(weight, now + this.#settings.staleTime);
+          this.#member(nextHop, now).adopt(weight, now + this.#settings.staleTime);
         }
         return;
       case 'operator':
@@ -176,19 +181,22 @@ export class Pool {
     event satisfies never;
   }
 
-  #applySession(event: Extract<PoolEvent, { type: 'session' }>, now: number): void {
-    const member = this.#member(event.nextHop, event.name, now);
-    member.session = event.session;
-    if (event.session === 'Established') {
-      member.sessionEstablished();
-    } else if (event.reason !== undefined) {
-      member.explainAbsence(event.reason);
-    }
+  #applyAnnounced(event: Extract<PoolEvent, { type: 'announced' }>, now: number): void {
+    const { source, nextHop, name, intent, why = '', identities = [] } = event;
+    this.#member(nextHop, now).announce(source, name, { intent, why, identities }, now);
   }
 
-  #applyAnnounced(event: Extract<PoolEvent, { type: 'announced' }>, now: number): void {
-    const { nextHop, name, intent, why = '', identities = [] } = event;
-    this.#member(nextHop, name, now).announce(intent, why, identities, now);
+  #applyListed({ source, members }: Extract<PoolEvent, { type: 'listed' }>, now: number): void {
+    const listed = new Map(members.map((one) => [one.address, one]));
+    const gone = [...this.#members.values()].filter(
+      (member) => member.isListedBy(source) && !listed.has(member.nextHop),
+    );
+    for (const member of gone) {
+      member.list(source, undefined, now);
+    }
+    for (const [address, one] of listed) {
+      this.#member(address, now).list(source, one, now);
+    }
   }
 
   /**
@@ -204,7 +212,7 @@ export class Pool {
       }
     }
     const all = [...this.#members.values()];
-    const isEmptied = !all.some((member) => member.judgement.weight > 0 && member.wantsProbes);
+    const isEmptied = !all.some((member) => member.judgement.weight > 0 && !member.isLost);
     for (const member of isEmptied ? all : []) {
       if (member.loss !== undefined && now - member.loss.at <= window) {
         member.doubtLoss('as all the others at once', now + DOUBT);
@@ -216,15 +224,8 @@ export class Pool {
   #applyBarrier({ nextHop, barrier, reason }: Extract<PoolEvent, { type: 'barrier' }>, now: number): void {
     const known = this.#members.get(nextHop);
     const isNeeded = barrier === 'bfd' && reason !== undefined;
-    const member = known ?? (isNeeded ? this.#member(nextHop, nextHop, now) : undefined);
+    const member = known ?? (isNeeded ? this.#member(nextHop, now) : undefined);
     member?.setBarrier(barrier, reason);
-  }
-
-  #applyComplete(nextHop: string): void {
-    const member = this.#members.get(nextHop);
-    if (member?.kept !== undefined) {
-      member.remove('its speaker does not advertise the VIP');
-    }
   }
 
   #evaluate(now: number): Transition[] {
@@ -238,7 +239,7 @@ export class Pool {
     const wasEmpty = members.every((member) => member.judgement.weight === 0);
     const ruled = members.map((member) => ({
       member,
-      next: member.judge(isOverruled, this.#eviction, now),
+      next: judge(member, isOverruled, this.#eviction, now),
     }));
     const judged = applyDrains(ruled, this.#drains, now);
     // Where too few are good, or nobody is there, everyone is welcome.
@@ -328,7 +329,7 @@ export class Pool {
 
   #nextDeadline(members: readonly Member[], now: number): number | undefined {
     const deadlines = members
-      .flatMap((member) => member.deadlines(this.#eviction))
+      .flatMap((member) => deadlinesOf(member, this.#eviction))
       .concat(this.#holdUntil ?? [], ...[...this.#drains.values()].map(({ until }) => until))
       .filter((deadline) => deadline > now);
     return deadlines.length === 0 ? undefined : Math.min(...deadlines);
@@ -336,7 +337,7 @@ export class Pool {
 
   #forget(now: number): void {
     const idle = [...this.#members.values()]
-      .filter((member) => !member.wantsProbes && member.session !== 'Established')
+      .filter((member) => !member.wantsProbes && member.session?.isLive !== true)
       .filter((member) => !this.#settings.expected.includes(member.nextHop))
       .sort((a, b) => a.since - b.since);
     for (const member of idle) {
@@ -346,19 +347,19 @@ export class Pool {
     }
   }
 
-  #member(nextHop: string, name: string, now: number): Member {
-    let member = this.#members.get(nextHop);
-    if (member === undefined) {
-      member = new Member(nextHop, name, () => this.#settings, now);
-      this.#members.set(nextHop, member);
-    }
-    member.name = name;
+  #member(nextHop: string, now: number): Member {
+    const member = this.#members.get(nextHop) ?? new Member(nextHop, () => this.#settings, now);
+    this.#members.set(nextHop, member);
     return member;
   }
 
   #sorted(): Member[] {
     return [...this.#members.values()].sort((a, b) => (a.nextHop < b.nextHop ? -1 : 1));
   }
+}
+
+function placeOf({ nextHop, port }: Member): { readonly nextHop: string; readonly port?: number } {
+  return port === undefined ? { nextHop } : { nextHop, port };
 }
 
 function identified(member: Member): Identified {

@@ -1,4 +1,5 @@
-import type { Judgement, Member } from './member.ts';
+import type { Judgement } from './judgement.ts';
+import type { Member } from './member.ts';
 import type { Transition } from './member-view.ts';
 
 /** It keeps what it has, which is less than it would get. */

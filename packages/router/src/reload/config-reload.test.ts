@@ -31,7 +31,7 @@ describe('a reload', () => {
       onLink: { setAddresses: none },
       forwardingTimes: { setVips: none },
       health: { restart: none },
-      membership: { standing: () => [] },
+      membership: { standing: () => [], configure: () => undefined },
       ca: { use: none },
     };
   });

@@ -143,9 +143,10 @@ function doAll(steps: readonly (readonly [string, () => unknown])[]): void {
 function judgeAnew(
   next: RouterConfig,
   changed: readonly string[],
-  { pools, controller, health, ca }: Reloaded,
+  { pools, controller, membership, health, ca }: Reloaded,
 ): void {
   pools.configure(next);
+  membership.configure(next);
   if (changed.some((key) => key.startsWith('healthCheck.'))) {
     ca.use(next.healthCheck.caFile);
     health.restart();

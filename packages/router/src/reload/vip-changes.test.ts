@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { RouterConfig } from '../config/router-config.ts';
 import { routerSchema } from '../config/schema.ts';
+import { bgp, up } from '../pool/testing/pool-bench.ts';
 import { planVips, setVips, type VipChanges, type VipParts } from './vip-changes.ts';
 
 const [one, two, three] = [{ address: '10.100.0.1' }, { address: '10.100.0.2' }, { address: '10.100.0.3' }];
@@ -52,7 +53,8 @@ describe('a reload of the VIPs', () => {
       forwardingTimes: { setVips: (vips) => note('times', vips) },
       health: { restart: (vip) => note('probe anew', vip) },
       membership: {
-        standing: () => [{ type: 'session', nextHop: '10.0.0.11', name: 'm1', session: 'Established' }],
+        standing: () => [{ type: 'session', source: bgp, nextHop: '10.0.0.11', name: 'm1', session: up }],
+        configure: () => note('membership'),
       },
       bgp: {
         setVips: (addresses) => {
@@ -93,7 +95,7 @@ describe('a reload of the VIPs', () => {
       'times ["10.100.0.1/32","10.100.0.2/32"]',
       'kernel ["10.100.0.1:6443","10.100.0.2:6443"]',
       'adopt 10.100.0.2/32 [{"nextHop":"10.0.0.11","weight":256}]',
-      'begin 10.100.0.2/32 [{"type":"session","nextHop":"10.0.0.11","name":"m1","session":"Established"}]',
+      'begin 10.100.0.2/32 [{"type":"session","source":{"kind":"bgp","name":""},"nextHop":"10.0.0.11","name":"m1","session":{"isLive":true,"state":"Established"}}]',
       'on link ["10.100.0.1","10.100.0.2"]',
       'import ["10.100.0.1","10.100.0.2"]',
     ]);

@@ -4,7 +4,7 @@ import type { UpstreamAdvertiser } from '../bgp/upstream-advertiser.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { HealthChecker } from '../health/health-checker.ts';
-import type { BgpMembership } from '../membership/bgp-membership.ts';
+import type { MembershipSources } from '../membership/membership-sources.ts';
 import type { ForwardingTimes } from '../observe/forwarding-times.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { PoolController } from '../pool/pool-controller.ts';
@@ -29,7 +29,7 @@ export interface VipParts {
   readonly onLink: Pick<OnLinkResponder, 'setAddresses'>;
   readonly forwardingTimes: Pick<ForwardingTimes, 'setVips'>;
   readonly health: Pick<HealthChecker, 'restart'>;
-  readonly membership: Pick<BgpMembership, 'standing'>;
+  readonly membership: Pick<MembershipSources, 'standing' | 'configure'>;
   readonly bgp: Pick<BgpNeighbors, 'setVips'>;
 }
 

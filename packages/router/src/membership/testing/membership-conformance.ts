@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ListedMember } from '../../pool/member-claims.ts';
 import type { MembershipEvent, MembershipSource } from '../membership-source.ts';
 
 /** A member's agent, as the conformance test drives it. */
@@ -13,8 +14,8 @@ interface TestMember {
   leave(): Promise<void>;
 }
 
-/** What an implementation brings to its conformance test. */
-export interface MembershipHarness {
+/** What an implementation whose members have sessions brings to its conformance test. */
+export interface SessionHarness {
   readonly source: MembershipSource;
   /** A VIP that is configured, and one that is not. */
   readonly vip: string;
@@ -63,6 +64,13 @@ class Recorder {
     });
   }
 
+  /** What was listed for a VIP, in order. */
+  lists(vip: string): (readonly ListedMember[])[] {
+    return this.events.flatMap((event) =>
+      event.type === 'listed' && event.vip === vip ? [event.members] : [],
+    );
+  }
+
   /** Types of the events about a member's paths, in order. */
   paths(nextHop: string): string[] {
     return this.events
@@ -72,10 +80,10 @@ class Recorder {
   }
 }
 
-/** The promises of `MembershipSource`, checked against an implementation. */
-export function membershipConformance(name: string, make: () => Promise<MembershipHarness>): void {
-  describe(`${name} as a membership source`, () => {
-    let harness: MembershipHarness;
+/** The promises of a `MembershipSource` whose members have sessions, checked against an implementation. */
+export function sessionConformance(name: string, make: () => Promise<SessionHarness>): void {
+  describe(`${name} as a membership source with sessions`, () => {
+    let harness: SessionHarness;
     let seen: Recorder;
 
     beforeEach(async () => {
@@ -91,7 +99,9 @@ export function membershipConformance(name: string, make: () => Promise<Membersh
 
     it('reports the session of a member, and when it has told all', async () => {
       const member = await harness.join(1);
-      await expect(seen.next('session', member.nextHop)).resolves.toMatchObject({ session: 'Established' });
+      await expect(seen.next('session', member.nextHop)).resolves.toMatchObject({
+        session: { isLive: true },
+      });
       await seen.next('complete', member.nextHop);
       expect(seen.paths(member.nextHop)).toEqual([]);
     });
@@ -181,6 +191,50 @@ export function membershipConformance(name: string, make: () => Promise<Membersh
       expect(seen.paths(second.nextHop)).toEqual(['announced']);
     });
 
+    it('reports a member whose host is dead as lost, in the same tick, and its path not as withdrawn', async () => {
+      const [first, second] = [await harness.join(1), await harness.join(2)];
+      first.announce(harness.vip);
+      second.announce(harness.vip);
+      await seen.next('announced', first.nextHop);
+      await seen.next('announced', second.nextHop);
+      const addresses = [first.nextHop, second.nextHop, '10.9.9.9'];
+      harness.source.liveness?.hostsDead({ addresses, doubtful: new Set([second.nextHop]), window: 900 });
+      const lost = seen.events.filter(({ type }) => type === 'lost');
+      expect(lost).toEqual([
+        {
+          type: 'lost',
+          members: [
+            { nextHop: first.nextHop, reason: expect.stringMatching(/./), isDoubtful: false },
+            { nextHop: second.nextHop, reason: expect.stringMatching(/./), isDoubtful: true },
+          ],
+          window: 900,
+        },
+      ]);
+      await seen.next('session', first.nextHop, seen.events.indexOf(lost[0] as MembershipEvent));
+      expect(seen.paths(first.nextHop)).not.toContain('withdrawn');
+    });
+
+    it('reports that a member must have BFD, until it has, and tells that to a VIP that comes later', async () => {
+      const member = await harness.join(1);
+      await seen.next('session', member.nextHop);
+      const barrier = { type: 'barrier', nextHop: member.nextHop, barrier: 'bfd' };
+      const standing = () => harness.source.standing().filter(({ type }) => type === 'barrier');
+      harness.source.liveness?.bfdRequired(member.nextHop, false);
+      expect(seen.events.at(-1)).toEqual({ ...barrier, reason: expect.stringMatching(/BFD/) });
+      expect(standing()).toEqual([{ ...barrier, reason: expect.stringMatching(/BFD/) }]);
+      harness.source.liveness?.bfdRequired(member.nextHop, true);
+      expect(seen.events.at(-1)).toEqual({ ...barrier, reason: undefined });
+      expect(standing()).toEqual([]);
+    });
+
+    it('tells a VIP that comes later which members have a session', async () => {
+      const member = await harness.join(1);
+      await seen.next('session', member.nextHop);
+      expect(harness.source.standing()).toContainEqual(
+        expect.objectContaining({ type: 'session', nextHop: member.nextHop }),
+      );
+    });
+
     it('reports nothing after it was stopped, so that nobody is taken out of service', async () => {
       const member = await harness.join(1);
       member.announce(harness.vip);
@@ -188,6 +242,67 @@ export function membershipConformance(name: string, make: () => Promise<Membersh
       const before = seen.events.length;
       await harness.source.stop();
       await member.leave();
+      expect(seen.events.slice(before)).toEqual([]);
+    });
+  });
+}
+
+/** What an implementation that has lists brings to its conformance test. */
+export interface ListHarness {
+  readonly source: MembershipSource;
+  /** A VIP that is configured. */
+  readonly vip: string;
+  /** The list says this from now on, and the source has had the occasion to see it. */
+  write(members: readonly ListedMember[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The promises of a `MembershipSource` that lists members without sessions, checked against an implementation. */
+export function listConformance(name: string, make: () => Promise<ListHarness>): void {
+  const [first, second] = [
+    { name: 'm1', address: '10.0.0.11', draining: false },
+    { name: 'm2', address: '10.0.0.12', draining: false },
+  ] as const;
+
+  describe(`${name} as a membership source with a list`, () => {
+    let harness: ListHarness;
+    let seen: Recorder;
+
+    beforeEach(async () => {
+      harness = await make();
+      seen = new Recorder();
+      await harness.source.start(seen.sink);
+    });
+
+    afterEach(async () => {
+      await harness?.source.stop();
+      await harness?.close();
+    });
+
+    it('reports the whole list each time that it changes, and nothing when it does not', async () => {
+      await harness.write([first]);
+      await harness.write([first]);
+      await harness.write([first, { ...second, draining: true, port: 7443, zone: 'a' }]);
+      await harness.write([]);
+      expect(seen.lists(harness.vip)).toEqual([
+        [first],
+        [first, { ...second, draining: true, port: 7443, zone: 'a' }],
+        [],
+      ]);
+    });
+
+    it('reports nothing else: its members have no sessions, and BFD tells it nothing', async () => {
+      await harness.write([first, second]);
+      expect(new Set(seen.events.map(({ type }) => type))).toEqual(new Set(['listed']));
+      expect(harness.source.standing()).toEqual([]);
+      expect(harness.source.liveness).toBeUndefined();
+    });
+
+    it('reports nothing after it was stopped, so that nobody is taken out of service', async () => {
+      await harness.write([first, second]);
+      const before = seen.events.length;
+      await harness.source.stop();
+      await harness.write([]);
       expect(seen.events.slice(before)).toEqual([]);
     });
   });

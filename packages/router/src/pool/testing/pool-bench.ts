@@ -1,3 +1,4 @@
+import type { MemberSession, SourceId } from '../member-claims.ts';
 import type { Verdict } from '../member-view.ts';
 import { Pool, type PoolSettings } from '../pool.ts';
 import type { PoolEvent } from '../pool-event.ts';
@@ -17,6 +18,17 @@ export const settings: PoolSettings = {
   flapDecay: 300_000,
 };
 
+/** Who reports what members announce. */
+export const bgp: SourceId = { kind: 'bgp', name: '' };
+
+export const up: MemberSession = { isLive: true, state: 'Established' };
+export const down: MemberSession = { isLive: false, state: 'Idle' };
+
+/** An event that BGP reports, unless it says who does. */
+type Said<E = PoolEvent> = E extends { readonly source: SourceId }
+  ? Omit<E, 'source'> & { readonly source?: SourceId }
+  : E;
+
 /** A pool with its own clock, driven by words. */
 export class Bench {
   now = 1000;
@@ -26,8 +38,8 @@ export class Bench {
     this.pool = new Pool('10.100.0.1/32', { ...settings, ...changed });
   }
 
-  send(event: PoolEvent): this {
-    this.pool.handle(event, this.now);
+  send(event: Said): this {
+    this.pool.handle({ source: bgp, ...event } as PoolEvent, this.now);
     return this;
   }
 
@@ -47,7 +59,7 @@ export class Bench {
     intent: 'active' | 'last-resort' | 'draining' = 'active',
     identities: readonly number[] = [],
   ): this {
-    this.send({ type: 'session', nextHop, name: nextHop, session: 'Established' });
+    this.send({ type: 'session', nextHop, name: nextHop, session: up });
     return this.send({ type: 'announced', nextHop, name: nextHop, intent, identities });
   }
 

@@ -82,6 +82,21 @@ describe('the nft table', () => {
     expect(rules(false).filter((rule) => rule.includes('"fib":{"result":"oif"'))).toEqual([]);
   });
 
+  it.each([
+    ['10.100.0.1', 'icmp', 'redirect', 32, '0x0a640001'],
+    ['fd00::1', 'icmpv6', 'nd-redirect', 128, '0xfd000000000000000000000000000001'],
+  ])('drops what would lead clients of %s past this host', (address, protocol, type, len, destination) => {
+    const [rule] = listed(commandsOf({ vips: [{ address, port: 6443 }] })).flatMap(({ rule: one }) =>
+      one !== undefined && (one as NftJson)['chain'] === 'redirects' ? [(one as NftJson)['expr']] : [],
+    );
+    expect(rule).toEqual([
+      { match: { op: '==', left: { payload: { protocol, field: 'type' } }, right: type } },
+      { match: { op: '==', left: { payload: { base: 'th', offset: 192, len } }, right: destination } },
+      { counter: null },
+      { drop: null },
+    ]);
+  });
+
   it('mentions connection tracking only when it is loaded', () => {
     expect(JSON.stringify(commandsOf({ notrack: false }))).not.toContain('notrack');
   });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parseIpAddress } from '@bgp-lb/protocol';
 
 /** The name of the router's nft tables: the filter (`inet`), and the copies of ICMP errors (`ip` and `ip6`). */
 export const NFT_TABLE: string = 'bgp_lb_router';
@@ -37,7 +38,7 @@ interface NftRule {
 
 interface NftChain {
   readonly name: string;
-  readonly hook: 'prerouting' | 'forward';
+  readonly hook: 'prerouting' | 'forward' | 'output';
   readonly priority: number;
   readonly rules: readonly NftRule[];
 }
@@ -53,7 +54,8 @@ export interface NftTable {
  * the rest is refused at once, since a drop would make clients wait. In `prerouting` answers of a VIP to this host
  * (health probes: nobody else here talks from there) get a mark that rp_filter can look the VIP up with, and what
  * is only passing through is exempt from connection tracking: with direct return it sees half of each connection.
- * New connections to a VIP without members are reset there too.
+ * New connections to a VIP without members are reset there too. In `output` redirects for a VIP are dropped: clients that took one
+ * would send past this host, to one member and also after its death. IPv4 has a setting for that, IPv6 has none.
  */
 export function filterTable(options: NftTableOptions): NftTable {
   const rules = (make: (vip: FilteredVip) => NftJson[][]): NftRule[] =>
@@ -67,6 +69,7 @@ export function filterTable(options: NftTableOptions): NftTable {
         priority: RAW_PRIORITY,
         rules: rules((vip) => prerouting(vip, options)),
       },
+      { name: 'redirects', hook: 'output', priority: FILTER_PRIORITY, rules: rules(redirects) },
       { name: 'forward', hook: 'forward', priority: FILTER_PRIORITY, rules: rules(forward) },
     ],
   };
@@ -190,6 +193,26 @@ function forward(vip: FilteredVip): NftJson[][] {
     [towards, match(protocol, icmp), { accept: null }],
     [towards, match(protocol, 'tcp'), { counter: null }, { reject: { type: 'tcp reset' } }],
     [towards, { counter: null }, { reject: { type: 'icmpx', expr: 'admin-prohibited' } }],
+  ];
+}
+
+/** Where a redirect names the destination that it is about, in bits: RFC 792 (in the header of the packet that it repeats), RFC 4861 section 8. */
+const REDIRECTED = 192;
+
+function redirects(vip: FilteredVip): NftJson[][] {
+  const isIpv6 = vip.address.includes(':');
+  const { bytes } = parseIpAddress(vip.address);
+  const destination = { payload: { base: 'th', offset: REDIRECTED, len: bytes.length * 8 } };
+  return [
+    [
+      match(
+        { payload: { protocol: isIpv6 ? 'icmpv6' : 'icmp', field: 'type' } },
+        isIpv6 ? 'nd-redirect' : 'redirect',
+      ),
+      match(destination, `0x${Buffer.from(bytes).toString('hex')}`),
+      { counter: null },
+      { drop: null },
+    ],
   ];
 }
 

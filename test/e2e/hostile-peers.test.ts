@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localAsn, subnetRange } from '../../scripts/lab/addresses.ts';
@@ -16,9 +17,11 @@ import { metricsOf, neighbor } from '../kit/router-view.ts';
 
 const vectors = fatalVectors();
 
+/** Where hostile peers are: RFC 2544 keeps it for tests, and no other host of the lab is there. */
+const strangers = '198.18.0.0/16';
 /** The address of the router that hostile peers connect to, and theirs: one for each attempt. */
 const router = '127.0.0.1';
-const addressOf = (pass: number, n: number): string => `127.8.${pass * 16 + (n >> 8)}.${n & 255}`;
+const addressOf = (pass: number, n: number): string => `198.18.${pass * 16 + (n >> 8)}.${n & 255}`;
 
 const attempts = (pass: number): Attempt[] =>
   vectors.flatMap(({ hex }, v) =>
@@ -58,13 +61,15 @@ describe('a router with hostile peers', () => {
             ...session,
             name: 'strangers',
             asn: 65001,
-            range: '127.8.0.0/16',
+            range: strangers,
             ttlSecurityHops: 0,
             maxSessions: 64,
           },
         ],
       },
     });
+    // Each of these addresses is one of the LB's own loopback.
+    execFileSync('ip', ['-n', lab.lb.namespace, 'addr', 'add', strangers, 'dev', 'lo']);
     await lab.lb.router.start(30_000);
     await startMaster(lab, lab.master(1));
     await lab.lb.waitForPool(addresses(lab.masters), 20_000);

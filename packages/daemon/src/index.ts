@@ -7,9 +7,9 @@ export {
   formatHostPort,
   type HostPort,
   hostPort,
+  hostPrefix,
   ipAddress,
   neighborAddress,
-  prefix,
 } from './config/address.ts';
 export {
   capabilitySwitches,
@@ -17,6 +17,7 @@ export {
   type OptionalCapability,
   withoutCapabilities,
 } from './config/capability-switches.ts';
+export { listenerFault, openApiWarnings, probeTimeFaults, vipPortFaults } from './config/common-faults.ts';
 export { type Community, community, formatCommunity } from './config/community.ts';
 export { type ConfigKey, describeSchema } from './config/config-key.ts';
 export { type ConfigChapter, configMarkdown } from './config/config-markdown.ts';
@@ -24,7 +25,7 @@ export { type CrossFieldFault, checkAcrossFields } from './config/cross-field-fa
 export { ConfigError, type Diagnostic, formatDiagnostic, type Origin } from './config/diagnostic.ts';
 export { type DurationLimits, duration, formatDuration, parseDuration } from './config/duration.ts';
 export { FieldError, type FieldKind, type TextField, textField } from './config/field.ts';
-export { filePath } from './config/file-path.ts';
+export { filePath, socketPath } from './config/file-path.ts';
 export { type JsonSchemaHeading, jsonSchema } from './config/json-schema.ts';
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/load-config.ts';
 export { type LogSection, logSection } from './config/log-section.ts';
@@ -33,6 +34,7 @@ export { asNumber, type NumberField, port } from './config/number-field.ts';
 export { RESERVED_VARIABLES } from './config/override.ts';
 export { percent } from './config/percent.ts';
 export { readSecret, SecretError } from './config/read-secret.ts';
+export { configName, dnsName, interfaceName, nodeName, requestPath } from './config/text-fields.ts';
 export type { Readiness, TextRegistry } from './control/built-in-routes.ts';
 export {
   ControlClientError,

@@ -23,7 +23,7 @@ import { identityHost } from './bgp/identity-host.ts';
 import { canonicalText, localAddressOf } from './bgp/neighbor-options.ts';
 import { chooseRouterId } from './bgp/router-identity.ts';
 import { UpstreamAdvertiser } from './bgp/upstream-advertiser.ts';
-import { configWarnings } from './config/cross-field.ts';
+import { configWarnings } from './config/config-warnings.ts';
 import type { RouterConfig } from './config/router-config.ts';
 import { stateFiles } from './config/state-files.ts';
 import type { DataPlane } from './dataplane/data-plane.ts';

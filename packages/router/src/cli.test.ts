@@ -42,6 +42,14 @@ describe('the command line', () => {
     });
   });
 
+  it('says on standard error what works and is seldom wanted', () => {
+    const open = config(`${good}api: { listen: '0.0.0.0:9474' }\n`);
+    const { status, stderr } = router('check-config', '--config', open);
+    expect(status).toBe(0);
+    expect(stderr).toContain('warning: api.listen 0.0.0.0:9474: every host that reaches this one may read');
+    expect(stderr).toContain('warning: VIP 10.0.0.100: lies in the range');
+  });
+
   it('names file, line, column, value and what is allowed, and exits with 2', () => {
     const path = config(good.replace('port: 6443', 'port: 70000'));
     const { status, stderr } = router('check-config', '--config', path);

@@ -16,6 +16,7 @@ import { giveBackStartUpMemory } from '@bgp-lb/daemon/small-heap';
 import type { NeighborStatus, RouterRoutes } from './api/neighbor-status.ts';
 import type { RouterStatus } from './api/router-status.ts';
 import { eventLine, neighborsTable, neighborTables, routesTables, statusTables } from './api/tables.ts';
+import { configWarnings } from './config/config-warnings.ts';
 import type { RouterConfig } from './config/router-config.ts';
 import { API_VERSION, CONFIG_KIND, routerSchema } from './config/schema.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
@@ -118,7 +119,7 @@ function line(context: CommandContext, event: LoggedEvent): string {
 }
 
 const commands: readonly Command[] = [
-  checkConfigCommand(load),
+  checkConfigCommand(load, configWarnings),
   showCommand<RouterStatus>({
     syntax: 'status',
     describe: 'Show the VIPs and their members',

@@ -11,6 +11,7 @@ import type { AnnotationWatch } from './annotation/annotation-watch.ts';
 import { newAnnotationWatch } from './annotation/new-annotation-watch.ts';
 import type { RouterChanges } from './bgp/advertiser.ts';
 import { type BootstrapStatus, BootstrapWatch } from './bootstrap/bootstrap-watch.ts';
+import { speakerWarnings } from './config/config-warnings.ts';
 import { controlRoutes } from './control-routes.ts';
 import { hostFacts } from './host-facts.ts';
 import { Journal } from './journal.ts';
@@ -112,6 +113,7 @@ class SpeakerDaemon implements RunningDaemon {
     // First of all the guard, and nothing of an earlier life that is not ours to keep. Fails here when the kernel refuses.
     await Promise.all([untilAnswered(() => keeper.setBound(this.#adopted)), this.#control.start()]);
     keeper.start();
+    for (const warning of speakerWarnings(config)) logger.warn(warning);
     const { role, proof, detail } = this.#life.bootstrap;
     logger.info(
       { role, bootstrap: proof, ...facts, adopted: [...this.#adopted] },

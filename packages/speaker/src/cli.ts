@@ -12,6 +12,7 @@ import {
 import { giveBackStartUpMemory } from '@bgp-lb/daemon/small-heap';
 import { annotationRbac } from './annotation/rbac.ts';
 import { cloudInitCommand } from './cloud-init/cloud-init-command.ts';
+import { speakerWarnings } from './config/config-warnings.ts';
 import { DEFAULT_SOCKET } from './config/default-socket.ts';
 import { loadSpeakerConfig } from './config/load-speaker-config.ts';
 import type { SpeakerConfig } from './config/speaker-config.ts';
@@ -180,7 +181,7 @@ export function speakerCommandLine(
     version: VERSION,
     commands: [
       runCommand(program),
-      checkConfigCommand(loadSpeakerConfig),
+      checkConfigCommand(loadSpeakerConfig, speakerWarnings),
       status,
       explainCommand,
       doctorCommand,

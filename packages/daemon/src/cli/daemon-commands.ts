@@ -2,14 +2,20 @@ import { controlRequest } from '../control/control-client.ts';
 import type { Table } from '../output/table.ts';
 import type { Command, CommandContext } from './command.ts';
 
-/** `check-config`: `load` throws ConfigError for a configuration with faults. */
-export function checkConfigCommand(load: (context: CommandContext) => unknown): Command {
+/**
+ * `check-config`: `load` throws ConfigError for a configuration with faults.
+ * @param warnings what works and is seldom wanted, a sentence each
+ */
+export function checkConfigCommand<T>(
+  load: (context: CommandContext) => T,
+  warnings: (config: T) => readonly string[],
+): Command {
   return {
     syntax: 'check-config',
     describe: 'Check the configuration and say what is wrong with it',
     takesConfig: true,
     run(context) {
-      load(context);
+      for (const warning of warnings(load(context))) context.say(`warning: ${warning}`);
       context.write(`${context.configFile} is good\n`);
       return 0;
     },

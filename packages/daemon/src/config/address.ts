@@ -1,10 +1,14 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { Address4, Address6 } from 'ip-address';
 import { FieldError, type FieldKind, type TextField, textField } from './field.ts';
+import { type AddressUse, addressFault, rangeFault } from './host-unicast.ts';
+import { INTERFACE_NAME } from './text-fields.ts';
 
-/** Which address families a field takes. */
+/** Which addresses a field takes. */
 export interface AddressOptions {
   readonly version?: 4 | 6;
+  /** What it is for; without it, any 32 or 128 bits are taken. */
+  readonly use?: AddressUse;
 }
 
 /** An address and a TCP or UDP port. */
@@ -41,9 +45,6 @@ export function canonicalAddress(text: string, version?: 4 | 6): string {
   return canonical;
 }
 
-/** IFNAMSIZ of linux/if.h, less the NUL; dev_valid_name() refuses the rest. */
-const interfaceName = /^(?!\.{1,2}$)[!-$&-.0-9;-~]{1,15}$/;
-
 /**
  * The canonical text of the address of a neighbour: as `canonicalAddress`, and besides a link-local one with the interface that it
  * is on, `fe80::1%eth0` (RFC 4007 section 11). The interface need not be there yet.
@@ -53,7 +54,7 @@ function canonicalNeighborAddress(text: string): string {
   const address = percent === -1 ? text : text.slice(0, percent);
   const isLinkLocal = isIPv6(address) && linkLocal.test(new Address6(address).correctForm());
   if (!isLinkLocal) {
-    if (percent === -1) return canonicalAddress(text);
+    if (percent === -1) return usable(canonicalAddress(text), 'host');
     throw new FieldError('has a zone, and is not link-local', `${canonicalAddress(address)}, without a zone`);
   }
   const canonical = new Address6(address).correctForm();
@@ -65,7 +66,7 @@ function canonicalNeighborAddress(text: string): string {
   }
   const zone = text.slice(percent + 1);
   // The number of an interface is another one after the next boot.
-  if (!interfaceName.test(zone) || /^[0-9]+$/.test(zone)) {
+  if (!INTERFACE_NAME.test(zone) || /^[0-9]+$/.test(zone)) {
     throw new FieldError(
       'has a zone that is not the name of an interface',
       `the address and its interface, like ${canonical}%eth0`,
@@ -74,30 +75,40 @@ function canonicalNeighborAddress(text: string): string {
   return `${canonical}%${zone}`;
 }
 
+/** @throws FieldError for an address that cannot be what it is to be */
+function usable(address: string, use: AddressUse | undefined): string {
+  const fault = use === undefined ? undefined : addressFault(address, use);
+  if (fault !== undefined) throw new FieldError(fault);
+  return address;
+}
+
+const USE_TEXT: Readonly<Record<AddressUse, string>> = { host: 'unicast ', listener: '' };
+
 function familyText(version: 4 | 6 | undefined, what: string): string {
   return version === undefined ? `an IPv4 or IPv6 ${what}` : `an IPv${version} ${what}`;
 }
 
 /** An IPv4 or IPv6 address; canonical text in the program. */
 export function ipAddress(options: AddressOptions = {}): TextField<string> {
-  const { version } = options;
+  const { version, use } = options;
+  const what = `${use === undefined ? '' : USE_TEXT[use]}address`;
   const kind: FieldKind = {
     type: version === undefined ? 'IP address' : `IPv${version} address`,
-    allowed: `${familyText(version, 'address')}, like ${version === 6 ? '2001:db8::1' : '10.0.0.1'}`,
+    allowed: `${familyText(version, what)}, like ${version === 6 ? '2001:db8::1' : '10.0.0.1'}`,
     jsonSchema:
       version === undefined
         ? { type: 'string', anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] }
         : { type: 'string', format: version === 4 ? 'ipv4' : 'ipv6' },
   };
-  return textField(kind, (text) => canonicalAddress(text, version));
+  return textField(kind, (text) => usable(canonicalAddress(text, version), use));
 }
 
-/** The address of a BGP neighbour: an IPv4 or IPv6 address, or a link-local one with its interface; canonical text in the program. */
+/** The address of a BGP neighbour: a unicast IPv4 or IPv6 address of a host, or a link-local one with its interface; canonical text in the program. */
 export function neighborAddress(): TextField<string> {
   const kind: FieldKind = {
     type: 'neighbor address',
     allowed:
-      'an IPv4 or IPv6 address, like 10.0.0.1, or a link-local one with its interface, like fe80::1%eth0',
+      'an IPv4 or IPv6 unicast address, like 10.0.0.1, or a link-local one with its interface, like fe80::1%eth0',
     jsonSchema: {
       type: 'string',
       anyOf: [
@@ -110,18 +121,25 @@ export function neighborAddress(): TextField<string> {
   return textField(kind, canonicalNeighborAddress);
 }
 
-/** An IP prefix with all host bits zero; canonical text in the program. The error names the prefix that was probably meant. */
-export function prefix(options: AddressOptions = {}): TextField<string> {
-  const { version } = options;
+/**
+ * A prefix of addresses that hosts may have, with all host bits zero; canonical text in the program. The error names the prefix that
+ * was probably meant.
+ */
+export function hostPrefix(): TextField<string> {
   const kind: FieldKind = {
-    type: version === undefined ? 'IP prefix' : `IPv${version} prefix`,
-    allowed: `${familyText(version, 'prefix')}, like ${version === 6 ? '2001:db8::/64' : '10.0.0.0/24'}`,
+    type: 'IP prefix',
+    allowed: 'an IPv4 or IPv6 prefix of unicast addresses, like 10.0.0.0/24',
     jsonSchema: { type: 'string', pattern: '^[0-9a-fA-F.:]+/[0-9]{1,3}$', examples: ['10.0.0.0/24'] },
   };
-  return textField(kind, (text) => canonicalPrefix(text, version));
+  return textField(kind, (text) => {
+    const range = canonicalPrefix(text);
+    const fault = rangeFault(range);
+    if (fault !== undefined) throw new FieldError(fault);
+    return range;
+  });
 }
 
-function canonicalPrefix(text: string, version: 4 | 6 | undefined): string {
+function canonicalPrefix(text: string): string {
   const match = /^([^/]*)\/(\d{1,3})$/.exec(text);
   if (match?.[1] === undefined || match[2] === undefined) {
     const isAddress = isIPv4(text) || isIPv6(text);
@@ -129,7 +147,7 @@ function canonicalPrefix(text: string, version: 4 | 6 | undefined): string {
       isAddress ? `has no length (${text}/${isIPv4(text) ? 32 : 128}?)` : 'is not a prefix',
     );
   }
-  const address = canonicalAddress(match[1], version);
+  const address = canonicalAddress(match[1]);
   const length = Number(match[2]);
   const widest = isIPv4(address) ? 32 : 128;
   if (length > widest) throw new FieldError(`is longer than ${widest} bits`);
@@ -163,7 +181,7 @@ export function hostPort(): TextField<HostPort> {
       if (host === 'localhost') throw new FieldError('is a name, not an address (127.0.0.1? [::1]?)');
       const port = Number(match[3]);
       if (port < 1 || port > 65535) throw new FieldError('the port is not within 1 to 65535');
-      return { host: canonicalAddress(host, match[1] === undefined ? 4 : 6), port };
+      return { host: usable(canonicalAddress(host, match[1] === undefined ? 4 : 6), 'listener'), port };
     },
     (input) => (typeof input === 'number' ? `has no address (127.0.0.1:${input}?)` : undefined),
   );

@@ -13,7 +13,7 @@ function linesOf(body: string): string[] {
     .filter((line) => line.startsWith('router.yaml'));
 }
 
-const AS = "1 to 4294967295, or asdot in quotes like '64512.1'";
+const AS = "1 to 4294967294 without 23456 and 65535, or asdot in quotes like '64512.1'";
 const DURATION = "a number with a unit, like '300ms', '1s', '2m' or '1h'";
 
 describe('a fault of the configuration', () => {

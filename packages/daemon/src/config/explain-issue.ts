@@ -144,7 +144,7 @@ function allowedText(issue: z.core.$ZodIssue): string | undefined {
     case 'not_multiple_of':
       return `a multiple of ${issue.divisor}`;
     case 'invalid_format':
-      return issue.pattern === undefined ? `a ${issue.format}` : `text that matches ${issue.pattern}`;
+      return issue.format === 'regex' ? undefined : `a ${issue.format}`;
     case 'invalid_union':
       return unionText(issue);
     default:

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
-import { formatHostPort, hostPort, ipAddress, neighborAddress, prefix } from './address.ts';
+import { formatHostPort, hostPort, hostPrefix, ipAddress, neighborAddress } from './address.ts';
 import { duration, formatDuration } from './duration.ts';
 import { filePath } from './file-path.ts';
 import { asNumber, port } from './number-field.ts';
@@ -118,10 +118,52 @@ describe('neighborAddress', () => {
   });
 });
 
-describe('prefix', () => {
+/** What is the address of no host, with what is said of it. */
+const ofNoHost = [
+  ['0.0.0.0', 'is the unspecified address'],
+  ['0.1.2.3', 'is in 0.0.0.0/8, of which hosts have no address'],
+  ['127.0.0.1', 'is a loopback address'],
+  ['224.0.0.1', 'is a multicast address'],
+  ['239.255.255.255', 'is a multicast address'],
+  ['240.0.0.1', 'is in 240.0.0.0/4, which is reserved'],
+  ['255.255.255.255', 'is the broadcast address'],
+  ['::', 'is the unspecified address'],
+  ['::1', 'is the loopback address'],
+  ['ff02::1', 'is a multicast address'],
+] as const;
+
+describe('the address of a host', () => {
+  it.each(ofNoHost)('is not %s, be it a neighbour or anything else', (address, message) => {
+    expect(read(ipAddress({ use: 'host' }), address)).toBe(message);
+    expect(read(neighborAddress(), address)).toBe(message);
+  });
+
+  it.each(['1.0.0.1', '126.0.0.1', '128.0.0.1', '223.255.255.254', '::2', '2001:db8::1', 'fd00::1'])(
+    'is %s',
+    (address) => {
+      expect(read(ipAddress({ use: 'host' }), address)).toBe(address);
+      expect(read(neighborAddress(), address)).toBe(address);
+    },
+  );
+
+  it('is not what a socket may be bound to: loopback and wildcard too', () => {
+    const fit = ofNoHost.filter(([address]) => read(ipAddress({ use: 'listener' }), address) === address);
+    expect(fit.map(([address]) => address)).toEqual(['0.0.0.0', '127.0.0.1', '::', '::1']);
+    expect(read(hostPort(), '224.0.0.1:9474')).toBe('is a multicast address');
+  });
+});
+
+describe('hostPrefix', () => {
   it.each([
     ['10.0.0.0/24', '10.0.0.0/24'],
-    ['0.0.0.0/0', '0.0.0.0/0'],
+    ['0.0.0.0/0', 'contains 0.0.0.0/32, of which hosts have no address'],
+    ['64.0.0.0/2', 'contains 127.0.0.0/8, of which hosts have no address'],
+    ['224.0.0.0/4', 'lies in 224.0.0.0/4, of which hosts have no address'],
+    ['127.8.0.0/16', 'lies in 127.0.0.0/8, of which hosts have no address'],
+    ['::/0', 'contains ::/128, of which hosts have no address'],
+    ['8000::/1', 'contains ff00::/8, of which hosts have no address'],
+    ['ff02::/16', 'lies in ff00::/8, of which hosts have no address'],
+    ['2000::/3', '2000::/3'],
     ['2001:DB8::/32', '2001:db8::/32'],
     ['10.0.0.1/32', '10.0.0.1/32'],
     ['10.0.0.1/31', 'has host bits set'],
@@ -132,7 +174,7 @@ describe('prefix', () => {
     ['10.0.0.0/255.0.0.0', 'is not a prefix'],
     ['/24', 'is not an IP address'],
   ])('reads %s as %s', (input, expected) => {
-    expect(read(prefix(), input)).toBe(expected);
+    expect(read(hostPrefix(), input)).toBe(expected);
   });
 });
 
@@ -160,9 +202,12 @@ describe('asNumber', () => {
   it.each([
     [64512, 64512],
     ['64512', 64512],
-    [4294967295, 4294967295],
+    [4294967294, 4294967294],
+    [4294967295, 'AS 4294967295 is reserved (RFC 7300)'],
+    [65535, 'AS 65535 is reserved (RFC 7300)'],
+    ['0.65535', 'AS 65535 is reserved (RFC 7300)'],
     ['1.10', 65546],
-    ['65535.65535', 4294967295],
+    ['65535.65534', 4294967294],
     [1.1, 'is a fraction (asdot needs quotes)'],
     [0, 'AS 0 is reserved (RFC 7607)'],
     [23456, 'AS 23456 is AS_TRANS (RFC 6793) and names no network'],

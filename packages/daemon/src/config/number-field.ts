@@ -3,7 +3,7 @@ import { fieldKinds } from './field.ts';
 
 const LARGEST_ASN = 4_294_967_295;
 const AS_TRANS = 23456;
-const ASN_ALLOWED = `1 to ${LARGEST_ASN}, or asdot in quotes like '64512.1'`;
+const ASN_ALLOWED = `1 to ${LARGEST_ASN - 1} without 23456 and 65535, or asdot in quotes like '64512.1'`;
 
 /** The type of the schemas that are written as a number (or as text) and read as a number. */
 export type NumberField = z.ZodPipe<
@@ -30,13 +30,13 @@ function numberField(
   return field;
 }
 
-/** An AS number: asplain (RFC 5396), or asdot in quotes, since YAML reads 1.10 as the number 1.1. 0 and AS_TRANS are refused. */
+/** An AS number: asplain (RFC 5396), or asdot in quotes, since YAML reads 1.10 as the number 1.1. Reserved ones are refused. */
 export function asNumber(): NumberField {
   return numberField(
     {
       type: 'AS number',
       allowed: ASN_ALLOWED,
-      jsonSchema: { anyOf: [{ type: 'integer', minimum: 1, maximum: LARGEST_ASN }, { type: 'string' }] },
+      jsonSchema: { anyOf: [{ type: 'integer', minimum: 1, maximum: LARGEST_ASN - 1 }, { type: 'string' }] },
     },
     (input) => (typeof input === 'number' ? checkAsn(input) : readAsnText(String(input))),
   );
@@ -56,6 +56,7 @@ function checkAsn(value: number): number | string {
   if (!Number.isInteger(value)) return 'is a fraction (asdot needs quotes)';
   if (value === 0) return 'AS 0 is reserved (RFC 7607)';
   if (value === AS_TRANS) return 'AS 23456 is AS_TRANS (RFC 6793) and names no network';
+  if (value === 65_535 || value === LARGEST_ASN) return `AS ${value} is reserved (RFC 7300)`;
   return value > 0 && value <= LARGEST_ASN ? value : 'is not an AS number';
 }
 

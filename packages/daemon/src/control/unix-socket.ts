@@ -1,6 +1,7 @@
 import { chmodSync, lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { createConnection, type Server } from 'node:net';
 import { dirname } from 'node:path';
+import { LONGEST_SOCKET_PATH } from '../config/file-path.ts';
 
 /** A path at which no Unix socket can be made. */
 export class UnixSocketError extends Error {
@@ -12,9 +13,6 @@ export class UnixSocketError extends Error {
     this.path = path;
   }
 }
-
-/** sizeof(sun_path) - 1 of linux/un.h; a longer path would be cut without an error. */
-const LONGEST_SOCKET_PATH = 107;
 
 /** Throws `UnixSocketError` when a path is too long for a Unix socket. */
 export function checkSocketPath(path: string): void {

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { type HostPort, hostPort, ipAddress, prefix } from '../config/address.ts';
+import { type HostPort, hostPort, hostPrefix, ipAddress } from '../config/address.ts';
 import { ConfigError, type Diagnostic } from '../config/diagnostic.ts';
 import { duration } from '../config/duration.ts';
 import { filePath } from '../config/file-path.ts';
@@ -38,7 +38,7 @@ export const sampleSchema: z.ZodType<Sample> = z
       .array(
         z.strictObject({
           name: z.string(),
-          range: prefix().optional(),
+          range: hostPrefix().optional(),
           holdTime: duration({ min: 3000, max: 65_535_000 }).default(9000).describe('hold time'),
           asn: z.union([asNumber(), z.array(asNumber()), z.literal('external')]),
         }),

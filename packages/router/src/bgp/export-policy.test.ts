@@ -5,8 +5,7 @@ import { originatedAttributes } from './upstream-routes.ts';
 
 const local = asn(64512);
 const nextHop = parseIpAddress('10.0.0.10');
-const external = originatedAttributes(false, local, { address: nextHop });
-const internal = originatedAttributes(true, local, { address: nextHop });
+const external = originatedAttributes(local, { address: nextHop });
 const none: ExportPolicy = { prepend: 0, communities: [] };
 const large = (localData2: number) => ({ globalAdministrator: 64512, localData1: 7, localData2 });
 const sequence = (...asns: number[]) => [{ type: SegmentType.AsSequence, asns: asns.map(asn) }];
@@ -14,7 +13,6 @@ const sequence = (...asns: number[]) => [{ type: SegmentType.AsSequence, asns: a
 describe('what an upstream hears', () => {
   it('is the bare route without a policy', () => {
     expect(withExportPolicy(external, none, local, 3)).toEqual(external);
-    expect(withExportPolicy(internal, none, local, 3)).toEqual(internal);
   });
 
   it('is MED, AS path and communities as configured, in another AS', () => {
@@ -29,16 +27,6 @@ describe('what an upstream hears', () => {
         largeCommunities: [large(1), large(2)],
       }),
     );
-  });
-
-  it('is LOCAL_PREF as configured, and no longer path, in our own AS', () => {
-    const policy = { ...none, localPref: 300, prepend: 2, med: 5 };
-    expect(withExportPolicy(internal, policy, local, 3)).toMatchObject({
-      asPath: [],
-      localPref: 300,
-      multiExitDisc: 5,
-    });
-    expect(withExportPolicy(external, policy, local, 3).localPref).toBeUndefined();
   });
 
   it('keeps the communities of a member beside those of the policy, each once', () => {

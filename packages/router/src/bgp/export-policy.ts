@@ -9,23 +9,21 @@ const WORST_MED = 0xffff_ffff;
 
 /**
  * What a route has while this load balancer leaves: others are to be preferred (RFC 8326). An upstream that does not know the
- * community has the lowest LOCAL_PREF or the highest MULTI_EXIT_DISC.
+ * community has the highest MULTI_EXIT_DISC.
  */
 export function asLeaving(attributes: PathAttributes): PathAttributes {
-  const isInternal = attributes.localPref !== undefined;
   return {
     ...attributes,
     communities: merged(attributes.communities, [WellKnownCommunity.GracefulShutdown]),
-    ...(isInternal ? { localPref: 0 } : { multiExitDisc: WORST_MED }),
+    multiExitDisc: WORST_MED,
   };
 }
 
 /** What an upstream is to hear of the VIPs beside their reachability. */
-export type ExportPolicy = Pick<UpstreamConfig, 'med' | 'prepend' | 'communities' | 'localPref' | 'degraded'>;
+export type ExportPolicy = Pick<UpstreamConfig, 'med' | 'prepend' | 'communities' | 'degraded'>;
 
 /**
- * Puts the policy of one upstream on the attributes of a route. Towards our own AS neither the AS_PATH grows nor is a
- * MULTI_EXIT_DISC compared, and LOCAL_PREF is not sent to another (RFC 4271 section 5.1.5).
+ * Puts the policy of one upstream, which is in another AS, on the attributes of a route. LOCAL_PREF is not sent there (RFC 4271 section 5.1.5).
  * @param members how many members of the pool the VIP is forwarded to
  */
 export function withExportPolicy(
@@ -35,14 +33,12 @@ export function withExportPolicy(
   members: number,
 ): PathAttributes {
   const { communities, degraded } = policy;
-  const isInternal = attributes.localPref !== undefined;
   const less = degraded !== undefined && members < degraded.below ? degraded : undefined;
-  const prepend = isInternal ? 0 : policy.prepend + (less?.prepend ?? 0);
+  const prepend = policy.prepend + (less?.prepend ?? 0);
   return {
     ...attributes,
     asPath: prepended(attributes.asPath ?? [], localAsn, prepend),
     multiExitDisc: less?.med ?? policy.med ?? attributes.multiExitDisc,
-    localPref: isInternal ? (policy.localPref ?? attributes.localPref) : undefined,
     communities: merged(attributes.communities, communities.filter(isStandard)),
     largeCommunities: merged(
       attributes.largeCommunities,

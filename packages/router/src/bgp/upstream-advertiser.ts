@@ -167,11 +167,11 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     if (neighbor.nextHop === 'unchanged') {
       return this.#members(peer, vip).map((selected) => ({
         prefix,
-        attributes: asTold(memberAttributes(selected, peer.isInternal, { localAsn, clusterId })),
+        attributes: asTold(memberAttributes(selected, { localAsn, clusterId })),
         pathId: this.#bgp.pathId(selected.path),
       }));
     }
-    const originated = originatedAttributes(peer.isInternal, localAsn, this.#nextHop(ours));
+    const originated = originatedAttributes(localAsn, this.#nextHop(ours));
     return [{ prefix, attributes: asTold(originated) }];
   }
 
@@ -190,7 +190,7 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
       return [];
     }
     const zone = zoneOf(peer.address);
-    const to = { name: peer.name, routerId, isInternal: peer.isInternal, isClient: false, zone };
+    const to = { name: peer.name, routerId, isInternal: false, isClient: false, zone };
     return this.#bgp.select(vip).paths.filter(({ path, reason }) => {
       const isOfMaster = this.#bgp.peers('master').some((master) => master.peer.name === path.from.name);
       const isForwardedTo = reason !== 'next hop unreachable' && reason !== 'same next hop as a better path';

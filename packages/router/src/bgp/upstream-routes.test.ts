@@ -50,7 +50,7 @@ const draining = member({
 
 describe('a member towards an upstream', () => {
   it('looks like every other one, with its own next hop, our AS in front and nothing internal on it', () => {
-    expect(memberAttributes(draining, false, identity)).toEqual(
+    expect(memberAttributes(draining, identity)).toEqual(
       pathAttributes({
         origin: 0,
         asPath: [{ type: SegmentType.AsSequence, asns: [asn(64512)] }],
@@ -62,19 +62,9 @@ describe('a member towards an upstream', () => {
     );
   });
 
-  it('is reflected in our own AS, with an ordinary LOCAL_PREF', () => {
-    expect(memberAttributes(draining, true, identity)).toMatchObject({
-      asPath: [],
-      localPref: 100,
-      originatorId: parseRouterId('10.0.0.11'),
-      clusterList: [identity.clusterId],
-    });
-  });
-
   it('has no community attribute where none is left', () => {
     const { communities, largeCommunities } = memberAttributes(
       member({ communities: [0xffff0000], largeCommunities: [large(64512, 1)] }),
-      false,
       identity,
     );
     expect({ communities, largeCommunities }).toEqual({

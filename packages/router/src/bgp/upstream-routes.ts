@@ -13,8 +13,6 @@ import {
   WellKnownCommunity,
 } from '@bgp-lb/protocol';
 
-/** LOCAL_PREF towards an upstream in our own AS (RFC 4271 section 5.1.5 wants one there). */
-const LOCAL_PREF = 100;
 /** First local part of the large communities that speakers and routers tell each other things by: identity, reason. */
 const OWN_MEANINGS: readonly number[] = [1, 2];
 /** Sub-type of the link bandwidth community (draft-ietf-idr-link-bandwidth), an AS-specific one with or without transitivity. */
@@ -28,14 +26,13 @@ export interface NextHop {
 }
 
 /** What a VIP is originated with: this host as next hop, and nothing that changes with the members. */
-export function originatedAttributes(isInternal: boolean, localAsn: Asn, nextHop: NextHop): PathAttributes {
+export function originatedAttributes(localAsn: Asn, nextHop: NextHop): PathAttributes {
   const { address, linkLocal } = nextHop;
   return pathAttributes({
     origin: Origin.Igp,
-    asPath: isInternal ? [] : [{ type: SegmentType.AsSequence, asns: [localAsn] }],
+    asPath: [{ type: SegmentType.AsSequence, asns: [localAsn] }],
     nextHop: address,
     linkLocalNextHop: linkLocal,
-    localPref: isInternal ? LOCAL_PREF : undefined,
   });
 }
 
@@ -46,14 +43,12 @@ export function originatedAttributes(isInternal: boolean, localAsn: Asn, nextHop
  */
 export function memberAttributes(
   { path }: SelectedPath,
-  isInternal: boolean,
   identity: { readonly localAsn: Asn; readonly clusterId: RouterId },
 ): PathAttributes {
-  const passedOn = passedOnAttributes(path, isInternal, identity);
+  const passedOn = passedOnAttributes(path, false, identity);
   return {
     ...passedOn,
     multiExitDisc: undefined,
-    localPref: isInternal ? LOCAL_PREF : undefined,
     communities: filled(passedOn.communities?.filter((one) => one !== WellKnownCommunity.GracefulShutdown)),
     largeCommunities: filled(passedOn.largeCommunities?.filter((one) => !isOwn(one, identity.localAsn))),
     extendedCommunities: filled(passedOn.extendedCommunities?.filter((one) => !isLinkBandwidth(one))),

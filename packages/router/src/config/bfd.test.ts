@@ -1,10 +1,10 @@
 import { ConfigError, loadConfig } from '@bgp-lb/daemon';
 import { describe, expect, it } from 'vitest';
-import { configWarnings } from './cross-field.ts';
+import { configWarnings } from './config-warnings.ts';
 import type { RouterConfig } from './router-config.ts';
 import { API_VERSION, CONFIG_KIND, routerSchema } from './schema.ts';
 
-const head = `apiVersion: ${API_VERSION}\nkind: ${CONFIG_KIND}\nasn: 64512\nvips: [{ address: 10.0.0.100 }]\n`;
+const head = `apiVersion: ${API_VERSION}\nkind: ${CONFIG_KIND}\nasn: 64512\nvips: [{ address: 10.9.0.100 }]\n`;
 
 /** A configuration with one master or range, and one upstream, each with more keys. */
 function load(ofMaster: string, ofUpstream = ''): RouterConfig {

@@ -3,6 +3,7 @@ import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-l
 import { capabilityFaults } from './capability-faults.ts';
 import { linkLocalFaults } from './link-local-faults.ts';
 import type { MasterNeighborConfig, NeighborConfig, RouterConfig } from './router-config.ts';
+import { unusableValues } from './unusable-values.ts';
 
 /** The rules that concern more than one key. Pure; every fault is found, not only the first. */
 export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault[] {
@@ -15,12 +16,12 @@ export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault
     ...upstreamFamilyFaults(config),
     ...asFaults(config),
     ...memberAddressFaults(config),
-    ...exportFaults(config),
     ...bfdFaults(config),
     ...passwordFaults(config),
     ...dataPlaneFaults(config),
     ...linkLocalFaults(config),
     ...capabilityFaults(config),
+    ...unusableValues(config),
   ];
 }
 
@@ -188,11 +189,13 @@ function upstreamFamilyFaults({ vips, neighbors }: RouterConfig): CrossFieldFaul
   });
 }
 
-function isSameFamily(a: string, b: string): boolean {
+/** Whether two addresses are of one family. */
+export function isSameFamily(a: string, b: string): boolean {
   return a.includes(':') === b.includes(':');
 }
 
-function familyName(address: string, which: 'own' | 'other'): string {
+/** The family of an address, or the one that it is not of. */
+export function familyName(address: string, which: 'own' | 'other'): string {
   return address.includes(':') === (which === 'own') ? 'IPv6' : 'IPv4';
 }
 
@@ -272,38 +275,6 @@ function memberAddressFaults({ vips, neighbors }: RouterConfig): CrossFieldFault
   });
 }
 
-/** What can be sent to a neighbour depends on whether it is in our AS. */
-function exportFaults({ asn, neighbors }: RouterConfig): CrossFieldFault[] {
-  return neighbors.flatMap((neighbor, i): CrossFieldFault[] => {
-    if (neighbor.role !== 'upstream') {
-      return [];
-    }
-    const ours = [neighbor.asn].flat().map((one) => one === asn);
-    const { localPref, prepend, degraded } = neighbor;
-    const faults: CrossFieldFault[] = [];
-    if (localPref !== undefined && !ours.includes(true)) {
-      const message = 'is not sent to another AS (RFC 4271 section 5.1.5)';
-      const allowed = 'med, prepend or communities';
-      faults.push({ path: ['neighbors', i, 'localPref'], message, value: localPref, allowed });
-    }
-    if (prepend > 0 && !ours.includes(false)) {
-      const message = 'does nothing in our own AS';
-      faults.push({
-        path: ['neighbors', i, 'prepend'],
-        message,
-        value: prepend,
-        allowed: 'localPref or med',
-      });
-    }
-    if (degraded !== undefined && degraded.med === undefined && !ours.includes(false)) {
-      const message = 'does nothing in our own AS without med';
-      const path = ['neighbors', i, 'degraded'];
-      faults.push({ path, message, value: `below ${degraded.below}`, allowed: 'med' });
-    }
-    return faults;
-  });
-}
-
 function bfdFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
   return neighbors.flatMap((neighbor, i): CrossFieldFault[] => {
     const { bfd, ttlSecurityHops } = neighbor;
@@ -337,27 +308,6 @@ function bfdFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
     }
     return faults;
   });
-}
-
-/** What is allowed and yet seldom wanted, one sentence each. */
-export function configWarnings({ vips, neighbors }: RouterConfig): string[] {
-  const upstreams = neighbors.flatMap((neighbor) => (neighbor.role === 'upstream' ? [neighbor] : []));
-  const keepsAndDrops = upstreams
-    .filter(({ bfd, gracefulRestart }) => bfd !== false && gracefulRestart === true)
-    .map(
-      ({ name }) =>
-        `neighbor ${name}: graceful restart and BFD together: when this process ends, BFD may drop what graceful restart keeps (FRR keeps it; BIRD needs "bfd graceful")`,
-    );
-  const told = upstreams.flatMap(({ address, otherNextHop }) => [address, otherNextHop ?? address]);
-  const untold =
-    upstreams.length === 0 ? [] : vips.filter((vip) => !told.some((one) => isSameFamily(vip.address, one)));
-  return [
-    ...keepsAndDrops,
-    ...untold.map(
-      ({ address }) =>
-        `VIP ${address}: no upstream hears of it: none has an ${familyName(address, 'own')} session, or otherNextHop`,
-    ),
-  ];
 }
 
 function dataPlaneFaults({

@@ -1,12 +1,13 @@
 import {
   asNumber,
   community,
+  configName,
   duration,
   filePath,
+  hostPrefix,
   ipAddress,
   neighborAddress,
   port,
-  prefix,
   withoutCapabilities,
 } from '@bgp-lb/daemon';
 import * as z from 'zod';
@@ -45,10 +46,7 @@ const bfd = z.strictObject({
 });
 
 const neighborBase = {
-  name: z
-    .string()
-    .regex(/^[0-9A-Za-z][0-9A-Za-z._-]{0,62}$/)
-    .describe('Name in logs, metrics and commands.'),
+  name: configName().describe('Name in logs, metrics and commands.'),
   asn: z
     .union([asNumber(), z.array(asNumber()).min(1).max(64), z.literal('external')])
     .describe(
@@ -74,7 +72,7 @@ const masters = z.strictObject({
     .literal('master')
     .describe('Kubernetes masters: only the VIPs are imported, with the peer itself as next hop.'),
   ...neighborBase,
-  range: prefix()
+  range: hostPrefix()
     .optional()
     .describe('Whoever connects from this prefix is such a neighbour. This or `address`.'),
   address: neighborAddress()
@@ -89,7 +87,7 @@ const masters = z.strictObject({
     .default(1)
     .describe('How many hops away the master may be (GTSM, RFC 5082). 0 turns it off.'),
   memberAddress: z
-    .union([z.literal('peer'), ipAddress()])
+    .union([z.literal('peer'), ipAddress({ use: 'host' })])
     .default('peer')
     .describe(
       'Where packets for it go. `peer`: the address of its session, and no other next hop is taken from it. An address, only with `address`: that one, for a session by a management network; the peer and that address are taken as next hop.',
@@ -152,7 +150,7 @@ const upstream = z.strictObject({
     .describe(
       'The next hop of the VIPs that are advertised. `self`: this host forwards. `unchanged`: each member of the pool, so that the upstream router itself spreads over the masters, which it must reach.',
     ),
-  otherNextHop: ipAddress()
+  otherNextHop: ipAddress({ use: 'host' })
     .optional()
     .describe(
       "An address of this host in the family that `address` is not of. With it the session carries the VIPs of that family too (RFC 4760), with this next hop; only with `nextHop: self`. Default: VIPs of the session's own family only.",
@@ -174,12 +172,6 @@ const upstream = z.strictObject({
     .max(32)
     .default([])
     .describe('Communities (RFC 1997) and large communities (RFC 8092) that the VIPs carry.'),
-  localPref: z
-    .int()
-    .min(0)
-    .max(0xffff_ffff)
-    .optional()
-    .describe('LOCAL_PREF of the VIPs, for an upstream in our own AS: more is preferred. Default: 100.'),
   degraded: degraded.optional(),
   bfd: z
     .union([z.literal(false), bfd])

@@ -72,7 +72,6 @@ export interface UpstreamNeighborConfig extends NeighborBase {
   /** How often our AS number is there more than once. */
   readonly prepend: number;
   readonly communities: readonly Community[];
-  readonly localPref?: number | undefined;
   readonly degraded?: DegradedConfig | undefined;
   readonly gracefulRestart?: boolean | undefined;
 }

@@ -1,6 +1,6 @@
 import { ConfigError, loadConfig } from '@bgp-lb/daemon';
 import { describe, expect, it } from 'vitest';
-import { configWarnings } from './cross-field.ts';
+import { configWarnings } from './config-warnings.ts';
 import type { RouterConfig } from './router-config.ts';
 import { API_VERSION, CONFIG_KIND, routerSchema } from './schema.ts';
 
@@ -32,8 +32,20 @@ function refused(text: string): string {
   throw new Error('the configuration passed');
 }
 
+describe('warnings of the configuration', () => {
+  it.each([
+    ['', 'VIP 10.0.0.100: lies in the range 10.0.0.0/24 of masters, and dataplane.proxyInterfaces is empty'],
+    [
+      'dataplane: { proxyInterfaces: [eth0] }\napi: { listen: "0.0.0.0:9474" }\n',
+      'api.listen 0.0.0.0:9474: every host that reaches this one may read',
+    ],
+  ])('tell of what works and is seldom wanted: %j', (more, warning) => {
+    expect(configWarnings(load(head + vips + masters + more))).toEqual([expect.stringContaining(warning)]);
+  });
+});
+
 describe('a VIP that no upstream hears of', () => {
-  const both = `vips: [{ address: 10.0.0.100 }, { address: "fd00::64" }]\n${masters}  - { name: masters6, role: master, range: "fd00::/64", asn: 64512 }\n`;
+  const both = `vips: [{ address: 10.9.0.100 }, { address: "fd09::64" }]\n${masters}  - { name: masters6, role: master, range: "fd00::/64", asn: 64512 }\n`;
   const tor = (more = ''): string =>
     `  - { name: tor, role: upstream, address: 10.0.1.1, asn: 65001${more} }\n`;
 
@@ -41,7 +53,7 @@ describe('a VIP that no upstream hears of', () => {
     [
       'is worth a warning',
       tor(),
-      ['VIP fd00::64: no upstream hears of it: none has an IPv6 session, or otherNextHop'],
+      ['VIP fd09::64: no upstream hears of it: none has an IPv6 session, or otherNextHop'],
     ],
     ['is no such where the session has a next hop for it', tor(', otherNextHop: "fd00:1::10"'), []],
     ['is no such where nobody upstream speaks BGP', '', []],
@@ -191,19 +203,9 @@ describe('the configuration', () => {
       'is the address of another master',
     ],
     [
-      'LOCAL_PREF towards another AS',
-      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: 65001, localPref: 7 }\n`,
-      'is not sent to another AS',
-    ],
-    [
-      'a longer path in our own AS',
-      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: 64512, prepend: 2 }\n`,
-      'does nothing in our own AS',
-    ],
-    [
-      'a degraded VIP that looks as ever',
-      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: 64512, degraded: { below: 3 } }\n`,
-      'does nothing in our own AS without med',
+      'an upstream in our own AS',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: [65001, 64512] }\n`,
+      'is our own AS, and an upstream is in another',
     ],
     ['an unknown key', `${head}${vips}${masters}bfd: {}\n`, 'is not a known key'],
     [

@@ -4,10 +4,13 @@ import {
   duration,
   filePath,
   hostPort,
+  interfaceName,
   ipAddress,
   logSection,
   percent,
   port,
+  requestPath,
+  socketPath,
 } from '@bgp-lb/daemon';
 import * as z from 'zod';
 import { crossFieldFaults } from './cross-field.ts';
@@ -23,7 +26,9 @@ export const API_VERSION: string = 'bgp-lb.dev/v1alpha1';
 export const CONFIG_KIND: string = 'Router';
 
 const vip = z.strictObject({
-  address: ipAddress().describe('The virtual address. This host must not have it on any interface.'),
+  address: ipAddress({ use: 'host' }).describe(
+    'The virtual address. This host must not have it on any interface.',
+  ),
   port: port()
     .default(6443)
     .describe('The port that clients use. No other port of the masters is reachable by the VIP.'),
@@ -33,10 +38,7 @@ const vip = z.strictObject({
 });
 
 const healthCheck = z.strictObject({
-  path: z
-    .string()
-    .regex(/^\/[!-~]*$/)
-    .max(1024)
+  path: requestPath()
     .default('/readyz')
     .describe('Path of the probe, which goes to VIP:port through each member.'),
   serverName: z
@@ -116,7 +118,16 @@ const dataplane = z.strictObject({
     .describe(
       'A bucket may move after this time without a packet. Longer than the longest silence of a connection.',
     ),
-  table: z.int().min(1).max(0xffff_ffff).default(254).describe('Routing table for the VIPs. 254 is main.'),
+  table: z
+    .int()
+    .min(1)
+    .max(0xffff_ffff)
+    .refine((table) => table !== 255, {
+      message: 'is table local, in which a route makes an address one of this host',
+      params: { allowed: '1 to 4294967295 but 255' },
+    })
+    .default(254)
+    .describe('Routing table for the VIPs. 254 is main.'),
   protocol: z
     .int()
     .min(5)
@@ -130,7 +141,7 @@ const dataplane = z.strictObject({
     .default(0x84000)
     .describe('The first of 1024 firewall marks, and routing tables of the same numbers, for health checks.'),
   proxyInterfaces: z
-    .array(z.string().regex(/^[^\s/]{1,15}$/, 'expected the name of an interface'))
+    .array(interfaceName())
     .max(16)
     .default([])
     .describe(
@@ -145,7 +156,7 @@ const dataplane = z.strictObject({
 });
 
 const api = z.strictObject({
-  socket: filePath()
+  socket: socketPath()
     .default('/run/bgp-lb/router.sock')
     .describe('Unix socket, for root only, that the commands use.'),
   listen: hostPort()
@@ -162,7 +173,7 @@ const api = z.strictObject({
 export const routerSchema: z.ZodType<RouterConfig> = z
   .strictObject({
     asn: asNumber().describe('Our AS number.'),
-    routerId: ipAddress({ version: 4 })
+    routerId: ipAddress({ version: 4, use: 'host' })
       .optional()
       .describe(
         'BGP identifier. Default: the source address towards the first neighbour; kept in `stateDir`.',
@@ -175,7 +186,7 @@ export const routerSchema: z.ZodType<RouterConfig> = z
     listen: z
       .strictObject({
         addresses: z
-          .array(ipAddress())
+          .array(ipAddress({ use: 'listener' }))
           .max(16)
           .default(['0.0.0.0', '::'])
           .describe('Local addresses to listen on. An IPv6 one is left out where the host has no IPv6.'),

@@ -9,7 +9,7 @@ import {
 import type { NeighborBfd } from '../bfd/neighbor-bfd.ts';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import type { UpstreamAdvertiser } from '../bgp/upstream-advertiser.ts';
-import { configWarnings } from '../config/cross-field.ts';
+import { configWarnings } from '../config/config-warnings.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import type { CaFile } from '../health/ca-file.ts';
 import type { RouterObserver } from '../observe/router-observer.ts';

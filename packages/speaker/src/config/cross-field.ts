@@ -3,6 +3,7 @@ import { type Community, type CrossFieldFault, formatCommunity, multiprotocolFau
 import { WellKnownCommunity } from '@bgp-lb/protocol';
 import { linkLocalFaults } from './link-local-faults.ts';
 import type { SpeakerConfig } from './speaker-config.ts';
+import { unusableValues } from './unusable-values.ts';
 
 /** How long an API server with `--shutdown-delay-duration=0` serves on after /readyz turned red, with room. Milliseconds. */
 const SHORTEST_DRAIN = 1_000;
@@ -14,7 +15,7 @@ export function crossFieldFaults(config: SpeakerConfig): readonly CrossFieldFaul
     ...addressConflicts(config),
     ...familyFaults(config),
     ...machinePortFaults(config),
-    ...routerIdFaults(config),
+    ...unusableValues(config),
     ...bfdFaults(config),
     ...sessionFaults(config),
     ...linkLocalFaults(config),
@@ -141,22 +142,7 @@ function addressConflicts({ vips, routers, apiServer, routerId }: SpeakerConfig)
       allowed: 'an identifier of this node alone',
     });
   }
-  vips.forEach(({ address }, index) => {
-    if (!isSpecial(address)) return;
-    faults.push({
-      path: ['vips', index, 'address'],
-      message: 'is not an address that clients can use',
-      value: address,
-      allowed: 'a unicast address',
-    });
-  });
   return faults;
-}
-
-function isSpecial(address: string): boolean {
-  const first = Number(address.split('.')[0]);
-  if (!address.includes(':')) return first === 0 || first === 127 || first >= 224;
-  return address === '::' || address === '::1' || /^(ff|fe[89ab])/.test(address);
 }
 
 /** A VIP travels in a session of its own family: the next hop is our address of that session. */
@@ -188,18 +174,6 @@ function machinePortFaults({ vips }: SpeakerConfig): CrossFieldFault[] {
       },
     ];
   });
-}
-
-function routerIdFaults({ routerId }: SpeakerConfig): CrossFieldFault[] {
-  if (routerId !== '0.0.0.0') return [];
-  return [
-    {
-      path: ['routerId'],
-      message: 'is zero (RFC 6286 section 2.1)',
-      value: routerId,
-      allowed: 'an IPv4 address other than 0.0.0.0',
-    },
-  ];
 }
 
 function timeFaults({ drain }: SpeakerConfig): CrossFieldFault[] {

@@ -106,12 +106,70 @@ describe('the configuration', () => {
     expect(text).toContain('init, join or cluster-api');
   });
 
-  it.each([
+  it.each<readonly [what: string, found: string, replacement: string, message: string]>([
     [
       'a VIP listed twice',
       'vips: [{ address: 10.0.0.100 }]',
       'vips: [{ address: 10.0.0.100 }, { address: 10.0.0.100 }]',
       'is there twice',
+    ],
+    ['a router that is loopback', 'address: 10.0.0.10,', 'address: 127.0.0.1,', 'is a loopback address'],
+    [
+      'a router that is this node',
+      'asn: 64512\nvips',
+      'asn: 64512\napiServer: { address: 10.0.0.10 }\nvips',
+      'is apiServer.address: it is this node itself',
+    ],
+    [
+      'a source address that is the router',
+      'asn: 64512 }]',
+      'asn: 64512, sourceAddress: 10.0.0.10 }]',
+      'is sourceAddress: it is this node itself',
+    ],
+    [
+      'an API server on the port of BGP',
+      '10.0.0.100 }',
+      '10.0.0.100, machinePort: 179 }',
+      'machinePort: is the port of BGP',
+    ],
+    [
+      'an API server on our own port',
+      '10.0.0.100 }',
+      '10.0.0.100, machinePort: 9475 }',
+      'api.listen: is the port of the API server (machinePort) too',
+    ],
+    ...['/livez', '/livez?verbose', '/healthz', '/livez/ping'].map(
+      (path) =>
+        [
+          `a path that stays green while the API server stops (${path})`,
+          'asn: 64512\nvips',
+          `asn: 64512\napiServer: { path: "${path}" }\nvips`,
+          'stays green while the API server stops',
+        ] as const,
+    ),
+    [
+      'a probe that lasts for many intervals',
+      'asn: 64512\nvips',
+      'asn: 64512\napiServer: { timeout: 30s }\nvips',
+      'is more than 10 times the interval of 200ms',
+    ],
+    [
+      'a socket with too long a path',
+      'asn: 64512\nvips',
+      `asn: 64512\napi: { socket: /${'x'.repeat(107)} }\nvips`,
+      'has 108 octets, too many for a Unix socket',
+    ],
+    [
+      'a router identifier that is zero',
+      'asn: 64512\nvips',
+      'asn: 64512\nrouterId: 0.0.0.0\nvips',
+      'is the unspecified address',
+    ],
+    [
+      'an endpoint that is no DNS name',
+      'asn: 64512\nvips',
+      'asn: 64512\nendpoint: "api example"\nvips',
+      'is not a DNS name, got "api example"; allowed: labels of letters, digits and hyphens',
     ],
     ['a router that is the VIP', 'address: 10.0.0.10,', 'address: 10.0.0.100,', 'is a VIP'],
     [
@@ -120,12 +178,7 @@ describe('the configuration', () => {
       "address: '2001:db8::1' }",
       'no router has one',
     ],
-    [
-      'a loopback VIP',
-      'address: 10.0.0.100 }',
-      'address: 127.0.0.1 }',
-      'not an address that clients can use',
-    ],
+    ['a loopback VIP', 'address: 10.0.0.100 }', 'address: 127.0.0.1 }', 'is a loopback address'],
     [
       'a node address that is the VIP',
       'asn: 64512\nvips',

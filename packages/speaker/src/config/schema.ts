@@ -2,13 +2,17 @@ import {
   asNumber,
   checkAcrossFields,
   community,
+  dnsName,
   duration,
   filePath,
   hostPort,
   ipAddress,
   logSection,
   neighborAddress,
+  nodeName,
   port,
+  requestPath,
+  socketPath,
   withoutCapabilities,
 } from '@bgp-lb/daemon';
 import * as z from 'zod';
@@ -19,7 +23,7 @@ import type { SpeakerConfig } from './speaker-config.ts';
 const SECOND = 1_000;
 
 const vip = z.strictObject({
-  address: ipAddress().describe('The virtual address. A host route for it is advertised.'),
+  address: ipAddress({ use: 'host' }).describe('The virtual address. A host route for it is advertised.'),
   port: port().default(6443).describe('The port that clients use at the VIP.'),
   machinePort: port()
     .default(6443)
@@ -113,7 +117,7 @@ const router = z.strictObject({
 });
 
 const apiServer = z.strictObject({
-  address: ipAddress()
+  address: ipAddress({ use: 'host' })
     .optional()
     .describe(
       'Node address that the API server is probed at. Default: the source address towards the first router that is not link-local.',
@@ -129,10 +133,7 @@ const apiServer = z.strictObject({
   caFile: filePath()
     .default('/etc/kubernetes/pki/ca.crt')
     .describe("The cluster's CA certificate: the only root that is trusted, and the cluster's identity."),
-  path: z
-    .string()
-    .regex(/^\/[!-~]*$/)
-    .max(1024)
+  path: requestPath()
     .default('/readyz')
     .describe('Path of the probe. Never /livez: only /readyz turns red when the API server begins to stop.'),
   interval: duration({ min: 50, max: 60 * SECOND })
@@ -192,11 +193,7 @@ const drain = z.strictObject({
       kubeconfig: filePath().describe(
         'Credentials that may list and watch the Node, and no more (`manifest --rbac`). In a folder of its own, which is mounted into the pod. Read again for each request.',
       ),
-      node: z
-        .string()
-        .max(253)
-        .regex(/^[0-9a-z]([0-9a-z.-]*[0-9a-z])?$/)
-        .describe("Name of this machine's Node."),
+      node: nodeName().describe("Name of this machine's Node."),
     })
     .optional()
     .describe(
@@ -205,7 +202,7 @@ const drain = z.strictObject({
 });
 
 const api = z.strictObject({
-  socket: filePath().default(DEFAULT_SOCKET).describe('Unix socket of the HTTP API, for root.'),
+  socket: socketPath().default(DEFAULT_SOCKET).describe('Unix socket of the HTTP API, for root.'),
   listen: hostPort()
     .default({ host: '127.0.0.1', port: 9475 })
     .describe('TCP address of the read-only HTTP API: health, metrics, status.'),
@@ -220,16 +217,12 @@ export const speakerSchema: z.ZodType<SpeakerConfig> = z
         'What kubeadm does on this machine. `cluster-api`: read it from the file that its kubeadm provider writes.',
       ),
     asn: asNumber().describe('Our AS number.'),
-    routerId: ipAddress({ version: 4 })
+    routerId: ipAddress({ version: 4, use: 'host' })
       .optional()
       .describe(
         'BGP identifier. Default: `apiServer.address`, or what is made of that when it is an IPv6 address.',
       ),
-    endpoint: z
-      .string()
-      .min(1)
-      .max(253)
-      .regex(/^[0-9A-Za-z]([0-9A-Za-z.-]*[0-9A-Za-z])?$/)
+    endpoint: dnsName()
       .optional()
       .describe(
         'DNS name of `--control-plane-endpoint`, when that is a name. The serving certificate must have it; without it, the VIP.',

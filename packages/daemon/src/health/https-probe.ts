@@ -4,6 +4,7 @@ import { performance } from 'node:perf_hooks';
 import type { Duplex } from 'node:stream';
 import { http } from '../node-http.ts';
 import { printable } from '../output/printable.ts';
+import { COSTLY_HANDSHAKE } from '../tls/certificate-cost.ts';
 import { failingChecks, kindOfErrno, type ProbeKind, type ProbeResult } from './probe-result.ts';
 import {
   type ClientCertificate,
@@ -41,6 +42,12 @@ export interface HttpsProbeOptions {
 const MAX_BODY_SIZE = 64 * 1024;
 
 const MAX_HEADER_SIZE = 16 * 1024;
+
+/** Informational answers (RFC 9110 section 15.2) before the one that counts. A request without Expect has none to await. */
+const MAX_INFORMATIONAL = 8;
+
+/** How long a server whose handshake cost too much is not asked again (ms): its price is some 0.1 s of this thread. */
+const COSTLY_HOLD_OFF = 30_000;
 
 interface Answer {
   readonly status: number;
@@ -93,6 +100,10 @@ export class HttpsProbe {
   #isStopped = false;
   #connecting: AbortController | undefined;
   #request: ClientRequest | undefined;
+  /** Ends the probe that runs, whatever the connection does. */
+  #giveUp: (fault: ProbeFault) => void = () => undefined;
+  /** The handshake that cost too much, and until when the server is not asked again. */
+  #costly: { readonly fault: ProbeFault; readonly until: number } | undefined;
   #identity: TlsIdentity = { ca: undefined, client: undefined };
   #isClosed = false;
 
@@ -113,42 +124,53 @@ export class HttpsProbe {
   /** Closes the kept connection; a probe that runs ends with `error`. */
   close(): void {
     this.#isClosed = true;
-    this.#end();
+    this.#end(new ProbeFault('error', 'was stopped'));
     this.#agent.destroy();
   }
 
-  /** Ends the connection that is being made, or the request on one that is there. */
-  #end(): void {
+  /** Ends the connection that is being made, or the request on one that is there, and the probe, which does not wait for either. */
+  #end(fault: ProbeFault): void {
     this.#isStopped = true;
     this.#connecting?.abort();
-    this.#request?.destroy(new ProbeFault('error', 'was stopped'));
+    this.#request?.destroy(fault);
+    this.#giveUp(fault);
   }
 
-  #connect(): Promise<TlsConnection> {
+  async #connect(): Promise<TlsConnection> {
+    if (this.#costly !== undefined && performance.now() < this.#costly.until) throw this.#costly.fault;
     this.#connecting = new AbortController();
-    return openTlsConnection(this.#options, this.#identity, this.#connecting.signal);
+    try {
+      return await openTlsConnection(this.#options, this.#identity, this.#connecting.signal);
+    } catch (error) {
+      if (error instanceof ProbeFault && error.code === COSTLY_HANDSHAKE) {
+        this.#costly = { fault: error, until: performance.now() + COSTLY_HOLD_OFF };
+      }
+      throw error;
+    }
   }
 
   async #run(): Promise<ProbeResult> {
     const started = performance.now();
-    let timedOut = false;
     this.#isStopped = this.#isClosed;
+    const { timeoutMs } = this.#options;
+    const ended = new Promise<never>((_resolve, reject) => {
+      this.#giveUp = reject;
+    });
     const timer = setTimeout(() => {
-      timedOut = true;
-      this.#end();
-    }, this.#options.timeoutMs);
+      this.#end(new ProbeFault('timeout', `no complete answer within ${timeoutMs} ms`, 'ETIMEDOUT'));
+    }, timeoutMs);
     try {
       this.#refreshIdentity();
-      const answer = await this.#ask();
+      const answer = await Promise.race([this.#ask(), ended]);
       return this.#result(started, describeAnswer(answer));
     } catch (error) {
-      const outcome = timedOut ? this.#timeout() : describeFault(error, this.#isClosed);
-      const result = this.#result(started, outcome);
+      const result = this.#result(started, describeFault(error, this.#isClosed));
       // After a fault the connection is of no more use.
       this.#agent.drop();
       return result;
     } finally {
       clearTimeout(timer);
+      this.#giveUp = () => undefined;
     }
   }
 
@@ -192,6 +214,19 @@ export class HttpsProbe {
         maxHeaderSize: MAX_HEADER_SIZE,
       });
       this.#request = request;
+      let informational = 0;
+      request.on('information', () => {
+        informational += 1;
+        if (informational > MAX_INFORMATIONAL) {
+          request.destroy(new ProbeFault('error', `more than ${MAX_INFORMATIONAL} informational answers`));
+        }
+      });
+      request.once('upgrade', ({ statusCode }, socket) => {
+        socket.destroy();
+        reject(
+          new ProbeFault('error', `answered ${statusCode}, a change of protocol that was not asked for`),
+        );
+      });
       request.once('response', (response) => {
         readBody(response, (body) => resolve({ status: response.statusCode ?? 0, body }), reject);
       });
@@ -199,14 +234,6 @@ export class HttpsProbe {
       request.on('error', (error) => reject(requestFault(request, error)));
       request.end();
     });
-  }
-
-  #timeout(): Outcome {
-    return {
-      kind: 'timeout',
-      detail: `no complete answer within ${this.#options.timeoutMs} ms`,
-      code: 'ETIMEDOUT',
-    };
   }
 
   #result(started: number, outcome: Outcome): ProbeResult {

@@ -1,5 +1,7 @@
+import { constants } from 'node:crypto';
 import { createConnection, isIP, type Socket } from 'node:net';
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { COSTLY_HANDSHAKE, MAX_HANDSHAKE_SIZE } from '../tls/certificate-cost.ts';
 import { type PeerVerification, subjectAltNames, verifyPeer } from '../tls/peer-verification.ts';
 import { parseCertificates } from '../tls/public-key-hashes.ts';
 import { kindOfErrno, type PeerCertificate, type ProbeKind } from './probe-result.ts';
@@ -51,6 +53,16 @@ export interface TlsIdentity {
   readonly client: ClientCertificate | undefined;
 }
 
+/** Octets of a finite field group are the server's choice, and a prime of 10,000 bits keeps a processor for a second. */
+const CIPHERS = [
+  'TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE+AESGCM:ECDHE+CHACHA20:ECDHE+AES:!aNULL',
+].join(':');
+/** TLS 1.3 has finite fields too. The hybrid one came with OpenSSL 3.5, which sends a share of each that is marked. */
+const ELLIPTIC = 'X25519:P-256:P-384:P-521';
+const [MAJOR = 0, MINOR = 0] = process.versions.openssl.split('.').map(Number);
+const GROUPS = MAJOR > 3 || (MAJOR === 3 && MINOR >= 5) ? `*X25519MLKEM768:*${ELLIPTIC}` : ELLIPTIC;
+
 const contexts = new Map<string, SecureContext>();
 
 /** The TLS context of an identity. It costs a millisecond, and files seldom change: the last few are kept. */
@@ -59,7 +71,14 @@ function contextFor({ ca, client }: TlsIdentity): SecureContext {
   const kept = contexts.get(key);
   if (kept !== undefined) return kept;
   if (ca !== undefined) parseCertificates(ca);
-  const context = createSecureContext({ ...(ca === undefined ? {} : { ca }), ...client });
+  const context = createSecureContext({
+    ...(ca === undefined ? {} : { ca }),
+    ...client,
+    minVersion: 'TLSv1.2',
+    ciphers: CIPHERS,
+    ecdhCurve: GROUPS,
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  });
   if (contexts.size >= 4) contexts.clear();
   contexts.set(key, context);
   return context;
@@ -67,7 +86,8 @@ function contextFor({ ca, client }: TlsIdentity): SecureContext {
 
 /**
  * Opens a TLS connection and checks its certificate. `abort` ends it at any moment. Rejects with `ProbeFault`. With a CA, the CA is
- * the only root: the system's are not consulted.
+ * the only root: the system's are not consulted. What the server may make us compute is bounded: key exchange by elliptic curves
+ * alone, and a handshake that is too large, or whose keys are, is a fault with the code `COSTLY_HANDSHAKE`.
  */
 export function openTlsConnection(
   target: TlsTarget,
@@ -95,16 +115,17 @@ export function openTlsConnection(
       // Whatever the two sockets still say after this is no news.
       socket.on('error', () => undefined);
       raw.on('error', () => undefined);
+      const { bytesRead } = raw;
       socket.destroy();
       raw.destroy();
-      reject(fault);
+      reject(bytesRead > MAX_HANDSHAKE_SIZE ? sizeFault(bytesRead) : fault);
     };
     const failed = (error: NodeJS.ErrnoException): void => fail(connectionFault(error, isHandshake));
     raw.once('error', failed);
     socket.once('error', failed);
     socket.once('secureConnect', () => {
       try {
-        const connection = checked(socket, identity.ca, target);
+        const connection = checked(socket, raw.bytesRead, identity.ca, target);
         abort.removeEventListener('abort', stop);
         raw.off('error', failed);
         socket.off('error', failed);
@@ -129,12 +150,19 @@ function attempt<T>(kind: ProbeKind, make: () => T): T {
   }
 }
 
+function sizeFault(octets: number): ProbeFault {
+  const message = `the TLS handshake has ${octets} octets, more than ${MAX_HANDSHAKE_SIZE}`;
+  return new ProbeFault('tls', message, COSTLY_HANDSHAKE);
+}
+
 function checked(
   socket: TLSSocket,
+  octets: number,
   ca: string | undefined,
   { serverName, isNameOptional = () => false }: TlsTarget,
 ): TlsConnection {
-  const verification = verifyPeer(socket, ca, serverName, isNameOptional());
+  if (octets > MAX_HANDSHAKE_SIZE) throw sizeFault(octets);
+  const verification = verifyPeer(socket, ca, serverName, isNameOptional(), octets);
   const certificate = describeCertificate(verification);
   if (verification.fault !== undefined) {
     throw new ProbeFault('tls', verification.fault.message, verification.fault.code, certificate);

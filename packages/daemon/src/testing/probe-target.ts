@@ -43,12 +43,17 @@ export function httpsTarget(
   return listening(createHttpsServer(pair, handle));
 }
 
-/** A TLS server whose connections the test writes to itself. */
-export function tlsTarget(pair: KeyPair, handle: (socket: TLSSocket) => void): Promise<ProbeTarget> {
+/** A TLS server whose connections the test writes to itself; `accept` sees the TCP connection before its handshake. */
+export function tlsTarget(
+  pair: KeyPair & TlsOptions,
+  handle: (socket: TLSSocket) => void,
+  accept?: (socket: Socket) => void,
+): Promise<ProbeTarget> {
   const server = createTlsServer(pair, (socket) => {
     socket.on('error', () => undefined);
     handle(socket);
   });
+  if (accept !== undefined) server.on('connection', accept);
   server.on('tlsClientError', () => undefined);
   return listening(server);
 }

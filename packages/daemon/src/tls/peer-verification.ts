@@ -2,6 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { isIP, isIPv6 } from 'node:net';
 import type { DetailedPeerCertificate, TLSSocket } from 'node:tls';
 import { Address6 } from 'ip-address';
+import { COSTLY_HANDSHAKE, certificateCost, MAX_CHAIN } from './certificate-cost.ts';
 import { parseCertificates, publicKeyHash } from './public-key-hashes.ts';
 
 /** What a TLS server showed. */
@@ -24,9 +25,6 @@ const DATE_FAULTS: Readonly<Record<string, string>> = {
   CERT_NOT_YET_VALID: 'the certificate is not valid yet, or the clock is wrong',
 };
 
-/** Longer chains are not followed. */
-const MAX_CHAIN = 8;
-
 /**
  * What a verdict depends on where OpenSSL had nothing to say against the certificate, or was asked nothing. Who signed it does not
  * change while the certificate is the same, and OpenSSL has looked at signatures and dates in this very handshake.
@@ -37,6 +35,8 @@ interface Evidence {
   readonly ca: string | undefined;
   readonly serverName: string;
   readonly isNameOptional: boolean;
+  /** KiB of the handshake: a known certificate above another chain is not known. */
+  readonly size: number;
 }
 
 /**
@@ -59,12 +59,14 @@ export function verifyPeer(
   ca: string | undefined,
   serverName: string,
   isNameOptional = false,
+  octets = 0,
 ): PeerVerification {
   const code = socket.authorizationError === null ? undefined : errorCode(socket.authorizationError);
   // Without a CA the fault is that there is none.
   const isSound = code === undefined || ca === undefined;
   const leaf: Buffer | undefined = isSound ? socket.getPeerCertificate().raw : undefined;
-  const evidence = leaf === undefined ? undefined : { leaf, ca, serverName, isNameOptional };
+  const evidence =
+    leaf === undefined ? undefined : { leaf, ca, serverName, isNameOptional, size: octets >> 10 };
   const known = evidence && recent.find((one) => isSameEvidence(one.evidence, evidence));
   if (known !== undefined) return known.verdict;
   const verdict = judge(presentedChain(socket), code, ca, serverName, isNameOptional);
@@ -77,6 +79,7 @@ function isSameEvidence(a: Evidence, b: Evidence): boolean {
   return (
     a.serverName === b.serverName &&
     a.isNameOptional === b.isNameOptional &&
+    a.size === b.size &&
     a.leaf.equals(b.leaf) &&
     a.ca === b.ca
   );
@@ -92,6 +95,10 @@ function judge(
   const [leaf, next] = presented;
   if (leaf === undefined) {
     return { isVerified: false, fault: { code: 'NO_CERTIFICATE', message: 'no certificate' }, warnings: [] };
+  }
+  const cost = certificateCost(presented);
+  if (cost !== undefined) {
+    return { isVerified: false, fault: { code: COSTLY_HANDSHAKE, message: cost }, warnings: [], leaf };
   }
   const issuers = ca === undefined ? [] : parseCertificates(ca);
   const issuer = issuerOf(leaf, issuers) ?? next ?? issuerOf(leaf, [leaf]);
@@ -151,14 +158,14 @@ function isSignedBy(presented: readonly X509Certificate[], issuers: readonly X50
 }
 
 /**
- * The certificates that the server presented, its own first. By the older of Node's two ways to ask: with
+ * The certificates that the server presented, its own first, and one more than a chain may have at most. By the older of Node's two ways to ask: with
  * `getPeerX509Certificate`, Node 24 keeps some 6 KiB for ever at each handshake with a server whose certificate a CA signed.
  */
 function presentedChain(socket: Pick<TLSSocket, 'getPeerCertificate'>): X509Certificate[] {
   const chain: X509Certificate[] = [];
   // Without a certificate it is an empty object; the last of a whole chain is its own issuer.
   let current: Partial<DetailedPeerCertificate> | undefined = socket.getPeerCertificate(true);
-  while (current?.raw !== undefined && chain.length < MAX_CHAIN) {
+  while (current?.raw !== undefined && chain.length <= MAX_CHAIN) {
     chain.push(new X509Certificate(current.raw));
     const issuer: DetailedPeerCertificate | undefined = current.issuerCertificate;
     current = issuer === current ? undefined : issuer;

@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:tls';
 import type { ProbeResult } from '@bgp-lb/daemon';
 import { describe, expect, it } from 'vitest';
-import { judgeVipCheck } from './vip-check.ts';
+import { TestCa } from '../testing/certificates.ts';
+import { checkVip, judgeVipCheck } from './vip-check.ts';
 
 const answer: ProbeResult = {
   kind: 'ok',
@@ -39,5 +42,25 @@ describe('the check of the VIP on this host', () => {
     expect(check({ kind: 'refused', isVerified: false })).toBe('failed');
     expect(check({ kind: 'tls', isVerified: false })).toBe('failed');
     expect(check({ kind: 'timeout', isVerified: false })).toBe('failed');
+  });
+
+  it('ends, and passes, when a server of this cluster changes the protocol instead of answering', async () => {
+    const authority = new TestCa();
+    const { key, cert } = authority.serving(['IP:127.0.0.1']);
+    const switching = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
+    const server = createServer({ key: readFileSync(key), cert: readFileSync(cert) }, (socket) =>
+      socket.on('error', () => undefined).once('data', () => socket.write(switching)),
+    );
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const bound = server.address();
+    const port = typeof bound === 'object' && bound !== null ? bound.port : 0;
+    try {
+      const vip = { address: '127.0.0.1', port, machinePort: port };
+      const ca = (): string => authority.certificate;
+      const checked = await checkVip({ vip, path: '/readyz', endpoint: undefined, ca, timeout: 2000 });
+      expect(checked.check).toBe('passed');
+    } finally {
+      server.close();
+    }
   });
 });

@@ -74,6 +74,8 @@ missing_packages() {
   has bird || echo bird2
   has gobgpd || echo gobgpd
   has exabgp || echo exabgp
+  has haproxy || echo haproxy
+  has keepalived || echo keepalived
   { has bgpctl && [ -x /usr/sbin/bgpd ]; } || echo openbgpd
   has cloud-init || echo cloud-init
   # Reads what `bgp-lb-router mrt` writes.

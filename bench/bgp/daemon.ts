@@ -1,8 +1,12 @@
 /** The daemons of others, started in a namespace with the configuration that a benchmark gives them. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { birdc, birdDaemon, birdView, hasBird } from '../../scripts/lab/bird.ts';
+import { frrDaemon, frrView, hasFrr, vtysh, writeFrrConfig } from '../../scripts/lab/frr.ts';
+import { gobgp, gobgpArguments, gobgpProgram, gobgpView } from '../../scripts/lab/gobgp.ts';
+import { bgpctl, openbgpdDaemon, openbgpdProgram, openbgpdView } from '../../scripts/lab/openbgpd.ts';
+import type { PrivateView } from '../../scripts/lab/private-view.ts';
 import { tryCommand } from '../../scripts/lab/run-command.ts';
 import type { NetworkNamespace } from '../../test/kit/network-namespace.ts';
 import { type Child, startChild } from '../soak/child.ts';
@@ -27,59 +31,53 @@ export interface OtherDaemon extends RunningDaemon {
 }
 
 interface Program {
-  readonly program: string;
-  readonly configFile: string;
-  /** Beside the configuration. */
-  readonly files?: Readonly<Record<string, string>>;
+  readonly isInstalled: () => boolean;
+  view(folder: string, config: string): PrivateView;
   /** What to start, in order; the last one does the work. */
-  commands(folder: string): readonly (readonly string[])[];
-  /** The control program, to which a question is appended. */
-  control(folder: string): readonly string[];
-  readonly user?: string;
+  commands(view: PrivateView): readonly (readonly string[])[];
+  /** Puts a question to the control program. */
+  ask(view: PrivateView, question: readonly string[]): readonly string[];
 }
 
 const programs: Readonly<Record<OtherName, Program>> = {
   FRR: {
-    program: '/usr/lib/frr/bgpd',
-    user: 'frr',
-    configFile: 'bgpd.conf',
-    files: { 'zebra.conf': 'hostname bench\n' },
-    commands: (folder) =>
-      ['zebra', 'bgpd'].map((name) => [
-        `/usr/lib/frr/${name}`,
-        ...['-f', `${folder}/${name}.conf`, '-i', `${folder}/${name}.pid`, '-z', `${folder}/zserv.api`],
-        ...['--vty_socket', folder, '-P', '0', '-u', 'frr', '-g', 'frr', '--log', 'stdout'],
-        ...['--log-level', 'warnings'],
-        // No routes to zebra: the kernel's table is not what is measured.
-        ...(name === 'bgpd' ? ['-n'] : ['-s', '90000000']),
-      ]),
-    control: (folder) => ['vtysh', '--vty_socket', folder, '-d', 'bgpd', '-c'],
+    isInstalled: hasFrr,
+    view(folder, config) {
+      const view = frrView(folder);
+      writeFrrConfig(view, 'zebra', ['hostname bench']);
+      writeFrrConfig(view, 'bgpd', [config]);
+      return view;
+    },
+    commands: (view) => [
+      frrDaemon(view, 'zebra', ['--log-level', 'warnings', '-s', '90000000']),
+      // No routes to zebra: the kernel's table is not what is measured.
+      frrDaemon(view, 'bgpd', ['--log-level', 'warnings', '-n']),
+    ],
+    ask: (view, question) => vtysh(view, ...question),
   },
   BIRD: {
-    program: '/usr/sbin/bird',
-    configFile: 'bird.conf',
-    commands: (folder) => [['/usr/sbin/bird', '-f', '-c', `${folder}/bird.conf`, '-s', `${folder}/control`]],
-    control: (folder) => ['birdc', '-s', `${folder}/control`],
+    isInstalled: hasBird,
+    view: (folder, config) => birdView(folder, [config]),
+    commands: (view) => [birdDaemon(view)],
+    ask: (view, question) => birdc(view, ...question),
   },
   GoBGP: {
-    program: '/usr/bin/gobgpd',
-    configFile: 'gobgp.toml',
-    commands: (folder) => [
-      ['/usr/bin/gobgpd', '-f', `${folder}/gobgp.toml`, '--api-hosts', '127.0.0.1:50051', '-l', 'warn'],
-    ],
-    control: () => ['gobgp'],
+    isInstalled: () => existsSync(gobgpProgram),
+    view: gobgpView,
+    commands: (view) => [view.inside(gobgpArguments(['-l', 'warn']))],
+    ask: (view, question) => gobgp(view, ...question),
   },
   OpenBGPD: {
-    program: '/usr/sbin/bgpd',
-    configFile: 'bgpd.conf',
-    commands: (folder) => [['/usr/sbin/bgpd', '-d', '-f', `${folder}/bgpd.conf`]],
-    control: (folder) => ['bgpctl', '-s', `${folder}/bgpd.sock`],
+    isInstalled: () => existsSync(openbgpdProgram),
+    view: openbgpdView,
+    commands: (view) => [openbgpdDaemon(view)],
+    ask: (view, question) => bgpctl(view, ...question),
   },
 };
 
 /** Those of the daemons that are installed; ours always is. */
 export function installedOf<Name extends DaemonName>(names: readonly Name[]): Name[] {
-  return names.filter((name) => name === 'bgp-lb' || existsSync(programs[name as OtherName].program));
+  return names.filter((name) => name === 'bgp-lb' || programs[name as OtherName].isInstalled());
 }
 
 /** Folders of daemons that run. */
@@ -89,27 +87,19 @@ process.once('exit', () => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 });
 
-/**
- * Starts a daemon in a namespace; it listens a moment later.
- * @param config the text of its configuration, given the folder of its files
- */
+/** Starts a daemon in a namespace with a configuration; it listens a moment later. */
 export async function startDaemon(
   name: OtherName,
   namespace: NetworkNamespace,
-  config: (folder: string) => string,
+  config: string,
 ): Promise<OtherDaemon> {
-  const { configFile, files, user, commands, control } = programs[name];
+  const { view: viewOf, commands, ask } = programs[name];
   const folder = mkdtempSync(`${tmpdir()}/bgp-lb-bench-`);
   folders.add(folder);
-  // The chroot that OpenBGPD's Debian package leaves to its unit to make.
-  if (name === 'OpenBGPD') mkdirSync('/run/openbgpd', { recursive: true });
-  for (const [file, text] of Object.entries({ ...files, [configFile]: config(folder) })) {
-    writeFileSync(`${folder}/${file}`, text, { mode: 0o600 });
-  }
-  if (user !== undefined) execFileSync('chown', ['-R', `${user}:${user}`, folder]);
+  const view = viewOf(folder, config);
   const launcher = ['ip', 'netns', 'exec', namespace.name];
   const children: Child[] = [];
-  const argvs = commands(folder);
+  const argvs = commands(view);
   for (const argv of argvs) {
     children.push(startChild(argv, launcher));
     // zebra makes its socket; bgpd tries once a second.
@@ -122,7 +112,7 @@ export async function startDaemon(
     },
     async ask(...question) {
       if (children.some(({ isRunning }) => !isRunning)) throw new Error(`${name} has ended`);
-      const { code, stdout } = await tryCommand([...launcher, ...control(folder), ...question]);
+      const { code, stdout } = await tryCommand([...launcher, ...ask(view, question)]);
       return code === 0 ? stdout : undefined;
     },
     async stop() {

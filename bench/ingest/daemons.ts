@@ -19,7 +19,7 @@ export interface CountingDaemon extends RunningDaemon {
 }
 
 interface Make {
-  config(plan: SessionPlan, folder: string): string;
+  config(plan: SessionPlan): string;
   /** Asks for the number of prefixes. */
   readonly question: readonly string[];
   read(answer: string): number;
@@ -101,10 +101,9 @@ afi-safi-name = "ipv4-unicast"
     read: (answer) => Number(/Destination: (\d+)/.exec(answer)?.[1] ?? 0),
   },
   OpenBGPD: {
-    config: ({ local, localAsn, remote, remoteAsn, holdTime }, folder) => `AS ${localAsn}
+    config: ({ local, localAsn, remote, remoteAsn, holdTime }) => `AS ${localAsn}
 router-id ${local}
 listen on ${local}
-socket "${folder}/bgpd.sock"
 fib-update no
 nexthop qualify via default
 neighbor ${remote} {
@@ -128,7 +127,7 @@ export async function startCountingDaemon(
   plan: SessionPlan,
 ): Promise<CountingDaemon> {
   const { config, question, read } = makes[name];
-  const daemon = await startDaemon(name, namespace, (folder) => config(plan, folder));
+  const daemon = await startDaemon(name, namespace, config(plan));
   return {
     get pids() {
       return daemon.pids;

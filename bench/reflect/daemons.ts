@@ -10,7 +10,7 @@ export interface ReflectPlan {
   readonly holdTime: number;
 }
 
-export const configs: Readonly<Record<OtherName, (plan: ReflectPlan, folder: string) => string>> = {
+export const configs: Readonly<Record<OtherName, (plan: ReflectPlan) => string>> = {
   FRR: ({ local, asn, clients, holdTime }) => `hostname bench
 router bgp ${asn}
  bgp router-id ${local}
@@ -59,10 +59,9 @@ afi-safi-name = "ipv4-unicast"
 `,
   )
   .join('')}`,
-  OpenBGPD: ({ local, asn, clients, holdTime }, folder) => `AS ${asn}
+  OpenBGPD: ({ local, asn, clients, holdTime }) => `AS ${asn}
 router-id ${local}
 listen on ${local}
-socket "${folder}/bgpd.sock"
 fib-update no
 nexthop qualify via default
 ${clients

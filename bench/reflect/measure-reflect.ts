@@ -122,7 +122,7 @@ async function start(
   namespace: NetworkNamespace,
   plan: ReflectPlan,
 ): Promise<RunningDaemon> {
-  if (name !== 'bgp-lb') return startDaemon(name, namespace, (folder) => configs[name](plan, folder));
+  if (name !== 'bgp-lb') return startDaemon(name, namespace, configs[name](plan));
   const ours = await namespace.start<OurReflector>(new URL('./programs/our-reflector.ts', import.meta.url));
   await ours.run((program, given) => program.open(given), plan);
   return { pids: [ours.pid], stop: () => ours.stop() };

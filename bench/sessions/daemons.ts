@@ -12,7 +12,7 @@ export interface SessionsPlan {
   readonly holdTime: number;
 }
 
-export const configs: Readonly<Record<OtherName, (plan: SessionsPlan, folder: string) => string>> = {
+export const configs: Readonly<Record<OtherName, (plan: SessionsPlan) => string>> = {
   FRR: ({ local, asn, range, sessions, holdTime }) => `hostname bench
 router bgp ${asn}
  bgp router-id ${local}
@@ -52,10 +52,9 @@ afi-safi-name = "ipv4-unicast"
 prefix = "${range}"
 peer-group = "range"
 `,
-  OpenBGPD: ({ local, asn, range, holdTime }, folder) => `AS ${asn}
+  OpenBGPD: ({ local, asn, range, holdTime }) => `AS ${asn}
 router-id ${local}
 listen on ${local}
-socket "${folder}/bgpd.sock"
 fib-update no
 nexthop qualify via default
 neighbor ${range} {

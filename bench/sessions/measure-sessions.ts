@@ -153,7 +153,7 @@ async function start(
   namespace: NetworkNamespace,
   plan: SessionsPlan,
 ): Promise<RunningDaemon> {
-  if (name !== 'bgp-lb') return startDaemon(name, namespace, (folder) => configs[name](plan, folder));
+  if (name !== 'bgp-lb') return startDaemon(name, namespace, configs[name](plan));
   const ours = await namespace.start<OurRange>(new URL('./programs/our-range.ts', import.meta.url));
   await ours.run((program, given) => program.open(given), plan);
   return { pids: [ours.pid], stop: () => ours.stop() };

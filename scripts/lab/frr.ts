@@ -1,21 +1,57 @@
-/** FRR (zebra, bgpd, and bfdd where it is wanted) on a host of the lab, with its files and sockets in the host's folder. */
-import { execFileSync } from 'node:child_process';
-import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+/** FRR (zebra, bgpd, and bfdd where it is wanted): how it is run and asked, and one on a host of the lab. */
+import { existsSync, rmSync } from 'node:fs';
 import type { Host } from './host.ts';
 import type { HostProcess } from './host-process.ts';
-import { runCommand } from './run-command.ts';
+import { PrivateView } from './private-view.ts';
 
 const programFolder = '/usr/lib/frr';
+
+/** The daemons of FRR that are used here. */
+export type FrrDaemon = 'zebra' | 'bgpd' | 'bfdd';
 
 /** True when FRR is installed. */
 export function hasFrr(): boolean {
   return existsSync(`${programFolder}/bgpd`) && existsSync(`${programFolder}/zebra`);
 }
 
-/** Options that put bfdd's control socket there: every FRR 8.4 has one in the same place otherwise, and FRR 10.3 has none. */
-export function bfddControlSocket(path: string): readonly string[] {
-  const help = execFileSync(`${programFolder}/bfdd`, ['--help'], { encoding: 'utf8' });
-  return help.includes('--bfdctl') ? ['--bfdctl', path] : [];
+/** A view as FRR's package and unit make the machine, with an empty vtysh.conf. */
+export function frrView(folder: string): PrivateView {
+  const view = new PrivateView(folder, {
+    // The daemons demand that their user is a member of the group of their control sockets.
+    users: [{ name: 'frr', groups: ['frrvty'] }],
+    folders: ['/etc/frr', '/run/frr', '/var/tmp/frr'].map((path) => [path, 'frr'] as const),
+  });
+  view.write('/etc/frr/vtysh.conf', '', { owner: 'frr' });
+  return view;
+}
+
+/** Writes the configuration of one daemon into its view. */
+export function writeFrrConfig(view: PrivateView, daemon: FrrDaemon, config: readonly string[]): void {
+  view.write(`/etc/frr/${daemon}.conf`, `${config.join('\n')}\n`, { owner: 'frr', mode: 0o640 });
+}
+
+/** The argument list of a daemon, which stays in the foreground, without TCP for its commands and with its log on standard output. */
+export function frrDaemon(view: PrivateView, daemon: FrrDaemon, more: readonly string[] = []): string[] {
+  return view.inside([
+    `${programFolder}/${daemon}`,
+    ...['-f', `/etc/frr/${daemon}.conf`, '-P', '0', '-u', 'frr', '-g', 'frr', '--log', 'stdout'],
+    ...more,
+  ]);
+}
+
+/** Where a daemon takes commands, as its path is outside of the view. */
+export function frrControlSocket(view: PrivateView, daemon: FrrDaemon): string {
+  return view.outside(`/run/frr/${daemon}.vty`);
+}
+
+/** Where zebra takes its clients, as its path is outside of the view. */
+export function zebraClientSocket(view: PrivateView): string {
+  return view.outside('/run/frr/zserv.api');
+}
+
+/** The argument list that gives commands to the daemons of a view. */
+export function vtysh(view: PrivateView, ...commands: readonly string[]): string[] {
+  return view.inside(['vtysh', ...commands.flatMap((command) => ['-c', command])]);
 }
 
 /** A BGP neighbour as FRR's `show bgp neighbors json` has it, as far as the lab looks at it. */
@@ -29,81 +65,78 @@ export interface FrrNeighbor {
 /** One FRR. */
 export class Frr {
   readonly #host: Host;
-  #zebra: HostProcess | undefined;
-  #bgpd: HostProcess | undefined;
-  #bfdd: HostProcess | undefined;
+  #view: PrivateView | undefined;
+  readonly #daemons = new Map<FrrDaemon, HostProcess>();
 
   constructor(host: Host) {
     this.#host = host;
   }
 
   get isRunning(): boolean {
-    return this.#bgpd?.isRunning === true && this.#zebra?.isRunning === true;
+    return (['zebra', 'bgpd'] as const).every((name) => this.#daemons.get(name)?.isRunning === true);
   }
 
   /**
    * Starts zebra and bgpd with these lines as bgpd.conf, and bfdd where `bfdConfig` is given; resolves when all take
-   * commands.
+   * commands. When one of them does not, none is left.
    */
   async start(bgpConfig: readonly string[], bfdConfig?: readonly string[]): Promise<void> {
-    const folder = this.#folder;
-    mkdirSync(folder, { recursive: true });
-    await this.#giveToFrr(folder);
-    // Sockets of daemons that were killed would look like running ones.
-    for (const name of ['zserv.api', 'zebra.vty', 'bfdd.vty']) rmSync(`${folder}/${name}`, { force: true });
-    this.#zebra = this.#spawn('zebra', await this.#write('zebra.conf', []));
-    await this.#zebra.ready(() => existsSync(`${folder}/zserv.api`) && existsSync(`${folder}/zebra.vty`));
-    if (bfdConfig !== undefined) await this.startBfdd(bfdConfig);
-    await this.startBgpd(bgpConfig);
+    this.#view = frrView(this.#host.path('frr'));
+    try {
+      const zebra = this.#spawn('zebra', []);
+      const sockets = [frrControlSocket(this.#view, 'zebra'), zebraClientSocket(this.#view)];
+      await zebra.ready(() => sockets.every((socket) => existsSync(socket)));
+      if (bfdConfig !== undefined) await this.startBfdd(bfdConfig);
+      await this.startBgpd(bgpConfig);
+    } catch (error) {
+      await this.kill();
+      throw error;
+    }
   }
 
   /** Starts bgpd alone, beside a zebra that runs. */
-  async startBgpd(config: readonly string[]): Promise<void> {
-    rmSync(`${this.#folder}/bgpd.vty`, { force: true });
-    this.#bgpd = this.#spawn('bgpd', await this.#write('bgpd.conf', config));
-    await this.#bgpd.ready(() => existsSync(`${this.#folder}/bgpd.vty`));
+  startBgpd(config: readonly string[]): Promise<void> {
+    return this.#startBeside('bgpd', config);
   }
 
   /** Starts bfdd alone, beside a zebra that runs. */
-  async startBfdd(config: readonly string[]): Promise<void> {
-    rmSync(`${this.#folder}/bfdd.vty`, { force: true });
-    const file = await this.#write('bfdd.conf', config);
-    this.#bfdd = this.#spawn('bfdd', file, bfddControlSocket(`${this.#folder}/bfdd.sock`));
-    await this.#bfdd.ready(() => existsSync(`${this.#folder}/bfdd.vty`));
+  startBfdd(config: readonly string[]): Promise<void> {
+    return this.#startBeside('bfdd', config);
   }
 
   /** SIGTERM to all; bgpd sends a NOTIFICATION. */
   async stop(): Promise<void> {
-    await this.#bgpd?.stop();
-    await this.#bfdd?.stop();
-    await this.#zebra?.stop();
+    for (const name of ['bgpd', 'bfdd', 'zebra'] as const) await this.#daemons.get(name)?.stop();
   }
 
   /** kill -9 of bgpd alone. */
   async killBgpd(): Promise<void> {
-    await this.#bgpd?.kill();
+    await this.#daemons.get('bgpd')?.kill();
   }
 
   /** kill -9 of bfdd alone. */
   async killBfdd(): Promise<void> {
-    await this.#bfdd?.kill();
+    await this.#daemons.get('bfdd')?.kill();
   }
 
   /** kill -9 of all. */
   async kill(): Promise<void> {
-    await this.#bgpd?.kill();
-    await this.#bfdd?.kill();
-    await this.#zebra?.kill();
+    for (const name of ['bgpd', 'bfdd', 'zebra'] as const) await this.#daemons.get(name)?.kill();
+  }
+
+  /** Runs commands, as `show ...` and `clear ...`. */
+  run(...commands: readonly string[]): Promise<string> {
+    return this.#host.exec(vtysh(this.#started, ...commands));
   }
 
   /** Runs a `show ... json` command. The caller names the shape of what FRR gives. */
   async show<T>(command: string): Promise<T> {
-    return JSON.parse(await this.#vtysh(command)) as T;
+    return JSON.parse(await this.run(command)) as T;
   }
 
   /** Changes the running configuration. */
   async configure(...lines: string[]): Promise<void> {
-    await this.#vtysh('configure terminal', ...lines);
+    await this.run('configure terminal', ...lines);
   }
 
   /** What FRR says of a neighbour; undefined for one that is not configured. */
@@ -113,42 +146,27 @@ export class Frr {
 
   /** The last lines of the logs of bgpd and zebra. */
   tail(): string {
-    return [this.#bgpd, this.#zebra].map((process) => process?.tail() ?? 'never started').join('\n');
+    return (['bgpd', 'zebra'] as const)
+      .map((name) => this.#daemons.get(name)?.tail() ?? 'never started')
+      .join('\n');
   }
 
-  get #folder(): string {
-    return this.#host.path('frr');
+  get #started(): PrivateView {
+    if (this.#view === undefined) throw new Error(`${this.#host.name}: FRR was not started`);
+    return this.#view;
   }
 
-  /** Writes a configuration file that FRR's user can read. */
-  async #write(name: string, lines: readonly string[]): Promise<string> {
-    const file = `${this.#folder}/${name}`;
-    writeFileSync(file, `${[`hostname ${this.#host.name}`, ...lines].join('\n')}\n`, { mode: 0o640 });
-    await this.#giveToFrr(file);
-    return file;
+  async #startBeside(name: FrrDaemon, config: readonly string[]): Promise<void> {
+    const socket = frrControlSocket(this.#started, name);
+    // That of a daemon that was killed would look like one that runs.
+    rmSync(socket, { force: true });
+    await this.#spawn(name, config).ready(() => existsSync(socket));
   }
 
-  async #giveToFrr(path: string): Promise<void> {
-    const [user = 0, group = 0] = await Promise.all(['-u', '-g'].map(idOfFrr));
-    chownSync(path, user, group);
+  #spawn(name: FrrDaemon, config: readonly string[]): HostProcess {
+    writeFrrConfig(this.#started, name, [`hostname ${this.#host.name}`, ...config]);
+    const process = this.#host.spawn(name, frrDaemon(this.#started, name));
+    this.#daemons.set(name, process);
+    return process;
   }
-
-  #spawn(name: string, configFile: string, more: readonly string[] = []): HostProcess {
-    const folder = this.#folder;
-    return this.#host.spawn(name, [
-      `${programFolder}/${name}`,
-      ...['-f', configFile, '-i', `${folder}/${name}.pid`, '-z', `${folder}/zserv.api`],
-      ...['--vty_socket', folder, '-P', '0', '-u', 'frr', '-g', 'frr', '--log', 'stdout'],
-      ...more,
-    ]);
-  }
-
-  #vtysh(...commands: string[]): Promise<string> {
-    const arguments_ = commands.flatMap((command) => ['-c', command]);
-    return this.#host.exec(['vtysh', '--vty_socket', this.#folder, ...arguments_]);
-  }
-}
-
-async function idOfFrr(flag: string): Promise<number> {
-  return Number((await runCommand(['id', flag, 'frr'])).trim());
 }

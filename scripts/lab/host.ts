@@ -8,6 +8,7 @@ import {
   upstreamNumber,
 } from './addresses.ts';
 import { HostProcess } from './host-process.ts';
+import { processesIn } from './namespace-processes.ts';
 import {
   createNamespace,
   deleteNamespace,
@@ -15,7 +16,6 @@ import {
   ipBatch,
   killProcessesIn,
   namespaceExists,
-  processesIn,
 } from './network-namespace.ts';
 import { type CommandOptions, runCommand } from './run-command.ts';
 import type { Switch } from './switch.ts';
@@ -60,6 +60,7 @@ export class Host {
   readonly #plan: HostPlan;
   readonly #switch: Switch;
   readonly #processes: HostProcess[] = [];
+  #isRemoved = false;
 
   constructor(plan: HostPlan, labSwitch: Switch) {
     this.name = plan.name;
@@ -145,6 +146,15 @@ export class Host {
     rmSync(this.path('run'), { recursive: true, force: true });
   }
 
+  /**
+   * The host is gone for good: nothing can be started any more, and what was being started when its namespace went ends. A
+   * set-up that failed in one part may go on in others while the lab is removed.
+   */
+  async removed(): Promise<void> {
+    this.#isRemoved = true;
+    await Promise.all(this.#processes.map((process) => process.kill()));
+  }
+
   /** A new disk: removes all files of a host that is switched off. */
   wipe(): void {
     if (this.isOn) throw new Error(`${this.name} is on: its disk cannot be replaced`);
@@ -191,6 +201,7 @@ export class Host {
     argv: readonly string[],
     options: { readonly env?: NodeJS.ProcessEnv; readonly hasPipes?: boolean } = {},
   ): HostProcess {
+    if (this.#isRemoved) throw new Error(`${this.name} was removed: ${name} cannot be started`);
     const process = new HostProcess(this.namespace, name, argv, {
       logFile: this.path(`log/${name}.log`),
       cwd: this.folder,

@@ -279,7 +279,10 @@ export class Lab {
   /** Removes processes, namespaces and files. */
   async destroy(): Promise<void> {
     for (const master of this.masters) master.close();
+    // What is being started at this moment may find its namespace just before it goes, and the folder is removed after it.
+    const removals = this.hosts.map((host) => host.removed());
     await removeLab(this.id);
+    await Promise.all(removals);
     this.#releaseGuardian();
   }
 

@@ -1,9 +1,8 @@
 /** Network namespaces by their names under /run/netns, as ip-netns(8) keeps them. */
-import { readdirSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
+import { namespaceFolder, processesIn, signalProcessesIn } from './namespace-processes.ts';
 import { runCommand, tryCommand } from './run-command.ts';
 import { waitUntil } from './wait-until.ts';
-
-const namespaceFolder = '/run/netns';
 
 /** True when a namespace of this name exists. */
 export function namespaceExists(name: string): boolean {
@@ -34,49 +33,12 @@ export function inNamespace(namespace: string, argv: readonly string[]): string[
   return ['ip', 'netns', 'exec', namespace, ...argv];
 }
 
-/** Processes whose network namespace is one of the named. Zombies have none and are not listed. */
-export function processesIn(namespaces: readonly string[]): number[] {
-  const inodes = new Set<string>();
-  for (const name of namespaces) {
-    const stat = statSync(`${namespaceFolder}/${name}`, { throwIfNoEntry: false });
-    if (stat !== undefined) inodes.add(`${stat.dev}:${stat.ino}`);
-  }
-  // A file without a mount on it (left by a crash of ip) is no namespace: the caller's own never counts.
-  const own = statSync('/proc/self/ns/net');
-  inodes.delete(`${own.dev}:${own.ino}`);
-  if (inodes.size === 0) return [];
-  return readdirSync('/proc')
-    .filter((entry) => /^\d+$/.test(entry))
-    .filter((pid) => {
-      try {
-        const stat = statSync(`/proc/${pid}/ns/net`);
-        return inodes.has(`${stat.dev}:${stat.ino}`);
-      } catch {
-        return false; // it ended meanwhile
-      }
-    })
-    .map(Number);
-}
-
 /** Kills (SIGKILL) every process in the namespaces, also those that they fork meanwhile, and waits for the last. */
 export async function killProcessesIn(namespaces: readonly string[]): Promise<void> {
-  await waitUntil(
-    () => {
-      const pids = processesIn(namespaces);
-      for (const pid of pids) {
-        try {
-          process.kill(pid, 'SIGKILL');
-        } catch (error) {
-          if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
-        }
-      }
-      return pids.length === 0;
-    },
-    {
-      what: `no process left in ${namespaces.join(', ')}`,
-      timeoutMs: 10_000,
-      everyMs: 5,
-      detail: () => `still there: ${processesIn(namespaces).join(', ')}`,
-    },
-  );
+  await waitUntil(() => signalProcessesIn(namespaces, 'SIGKILL') === 0, {
+    what: `no process left in ${namespaces.join(', ')}`,
+    timeoutMs: 10_000,
+    everyMs: 5,
+    detail: () => `still there: ${processesIn(namespaces).join(', ')}`,
+  });
 }

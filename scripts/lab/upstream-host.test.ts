@@ -1,30 +1,27 @@
-import { writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localAsn, upstreamAsn, vipAddress } from './addresses.ts';
-import type { HostProcess } from './host-process.ts';
+import { Bird } from './bird.ts';
 import { Lab } from './lab.ts';
 import { waitUntil } from './wait-until.ts';
 
 /** BIRD in the router's place: it announces the VIP for as long as it runs. */
-const birdConfig = `
-  router id 10.0.1.10;
-  protocol device {}
-  protocol static { ipv4; route ${vipAddress}/32 blackhole; }
-  protocol bgp upstream {
-    local 10.0.1.10 as ${localAsn};
-    neighbor 10.0.1.1 as ${upstreamAsn};
-    ipv4 { import none; export all; next hop self; };
-  }`;
+const birdConfig = [
+  `protocol static { ipv4; route ${vipAddress}/32 blackhole; }`,
+  'protocol bgp upstream {',
+  `  local 10.0.1.10 as ${localAsn};`,
+  `  neighbor 10.0.1.1 as ${upstreamAsn};`,
+  '  ipv4 { import none; export all; next hop self; };',
+  '}',
+];
 
 describe('FRR as the upstream router', () => {
   let lab: Lab;
-  let bird: HostProcess;
 
   beforeAll(async () => {
     lab = await Lab.create({ masters: 1, upstream: 'frr' });
   });
   afterAll(async () => {
-    await lab.destroy();
+    await lab?.destroy();
   });
 
   it('has no route to the VIP while nobody announces it', async () => {
@@ -33,9 +30,8 @@ describe('FRR as the upstream router', () => {
   });
 
   it('routes the VIP to a load balancer that announces it, and no longer when it is withdrawn', async () => {
-    const file = lab.lb.path('etc/bird.conf');
-    writeFileSync(file, birdConfig);
-    bird = lab.lb.spawn('bird', ['bird', '-f', '-c', file, '-s', lab.lb.path('run/bird.ctl')]);
+    const bird = new Bird(lab.lb);
+    await bird.start(birdConfig);
     await lab.upstream.waitForVipRoute(true);
     expect(await lab.upstream.vipGateways()).toEqual([lab.lb.uplinkAddress]);
     expect(await lab.upstream.sessionState(lab.lb.uplinkAddress)).toBe('Established');

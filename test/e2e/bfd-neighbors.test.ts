@@ -1,9 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { localAsn, upstreamAsn } from '../../scripts/lab/addresses.ts';
 import { bfdSettings } from '../../scripts/lab/bfd-settings.ts';
+import { Bird } from '../../scripts/lab/bird.ts';
 import type { Host } from '../../scripts/lab/host.ts';
-import type { HostProcess } from '../../scripts/lab/host-process.ts';
 import type { Lab } from '../../scripts/lab/lab.ts';
 import type { MasterHost } from '../../scripts/lab/master-host.ts';
 import type { JsonObject } from '../../scripts/lab/object-store.ts';
@@ -230,29 +229,18 @@ describe('an upstream with BFD: FRR', () => {
 });
 
 describe('an upstream with BFD: BIRD', () => {
-  let bird: HostProcess;
-
   it('is Up, is told Cease/BFD Down when it hangs, and comes back', async () => {
     await lab.upstream.frr.stop();
-    const config = lab.upstream.path('bird.conf');
-    writeFileSync(
-      config,
-      [
-        `router id ${upstreamAddress};`,
-        'protocol device {}',
-        'protocol kernel { ipv4 { export all; }; }',
-        `protocol bfd { interface "eth1" { interval ${interval} ms; multiplier 3; }; }`,
-        'protocol bgp lb {',
-        `  local ${upstreamAddress} as ${upstreamAsn};`,
-        `  neighbor ${lab.lb.uplinkAddress} as ${localAsn};`,
-        '  hold time 9; connect retry time 1; connect delay time 1; error wait time 1, 2; bfd on;',
-        '  ipv4 { import all; export none; };',
-        '}',
-        '',
-      ].join('\n'),
-    );
-    bird = lab.upstream.spawn('bird', [
-      ...['/usr/sbin/bird', '-f', '-c', config, '-s', lab.upstream.path('bird.ctl')],
+    const bird = new Bird(lab.upstream);
+    await bird.start([
+      'protocol kernel { ipv4 { export all; }; }',
+      `protocol bfd { interface "eth1" { interval ${interval} ms; multiplier 3; }; }`,
+      'protocol bgp lb {',
+      `  local ${upstreamAddress} as ${upstreamAsn};`,
+      `  neighbor ${lab.lb.uplinkAddress} as ${localAsn};`,
+      '  hold time 9; connect retry time 1; connect delay time 1; error wait time 1, 2; bfd on;',
+      '  ipv4 { import all; export none; };',
+      '}',
     ]);
     await isUp('upstream');
     await lab.upstream.waitForVipRoute(true, 20_000);
@@ -261,7 +249,7 @@ describe('an upstream with BFD: BIRD', () => {
       .poll(async () => (await neighborView('upstream'))?.sinceMs ?? 0, eventually)
       .toBeGreaterThan(5 * interval);
     const before = await lastEvent(lab);
-    bird.signal('SIGSTOP');
+    bird.process?.signal('SIGSTOP');
     try {
       await waitForEvent(
         lab,
@@ -271,7 +259,7 @@ describe('an upstream with BFD: BIRD', () => {
           type === 'neighbor-notification-sent' && peer === 'upstream' && code === 6 && subcode === 10,
       );
     } finally {
-      bird.signal('SIGCONT');
+      bird.process?.signal('SIGCONT');
     }
     await isUp('upstream');
     await lab.upstream.waitForVipRoute(true, 20_000);

@@ -1,10 +1,10 @@
 /** Two load balancers behind BIRD, which spreads over both; one of them is a worker node with kube-proxy's rules. */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { localAsn, upstreamAsn, vipAddress } from '../../scripts/lab/addresses.ts';
+import { Bird, hasBird } from '../../scripts/lab/bird.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import type { LbHost } from '../../scripts/lab/lb-host.ts';
-import { Bird } from '../interop/bird.ts';
 import { startMaster } from '../kit/cluster.ts';
 import { addSources, EchoStream } from '../kit/echo-stream.ts';
 
@@ -17,7 +17,7 @@ const ruleSet = (name: string): string =>
     'utf8',
   );
 
-describe.skipIf(!existsSync('/usr/sbin/bird'))('two load balancers behind BIRD', () => {
+describe.skipIf(!hasBird())('two load balancers behind BIRD', () => {
   let lab: Lab;
   let first: LbHost;
   let second: LbHost;

@@ -1,10 +1,12 @@
 /** bfdd of FRR and BIRD as BFD peers in a network namespace. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bfddControlSocket } from '../../scripts/lab/frr.ts';
+import { birdc, birdDaemon, birdView } from '../../scripts/lab/bird.ts';
+import { frrDaemon, frrView, vtysh, writeFrrConfig } from '../../scripts/lab/frr.ts';
+import type { PrivateView } from '../../scripts/lab/private-view.ts';
 import type { NetworkNamespace } from '../kit/network-namespace.ts';
 
 /** A session of the peer. */
@@ -31,7 +33,7 @@ export interface BfdDaemon {
 
 export type StartDaemon = (namespace: NetworkNamespace, sessions: readonly PeerSession[]) => BfdDaemon;
 
-function launch(namespace: NetworkNamespace, folder: string, program: string, ...argv: readonly string[]) {
+function launch(namespace: NetworkNamespace, view: PrivateView, [program = '', ...argv]: readonly string[]) {
   const process = spawn('ip', ['netns', 'exec', namespace.name, program, ...argv], { stdio: 'ignore' });
   const stop = async (): Promise<void> => {
     if (process.exitCode === null && process.signalCode === null) {
@@ -39,14 +41,18 @@ function launch(namespace: NetworkNamespace, folder: string, program: string, ..
       process.kill('SIGKILL');
       await exit;
     }
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(view.folder, { recursive: true, force: true });
   };
   return { process, stop };
 }
 
+function ask([program = '', ...argv]: readonly string[]): string {
+  return execFileSync(program, argv, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+}
+
 /** FRR's bfdd, alone, with its peers in its file. */
 export const startBfdd: StartDaemon = (namespace, sessions) => {
-  const folder = mkdtempSync(join(tmpdir(), 'bgp-lb-bfdd-'));
+  const view = frrView(mkdtempSync(join(tmpdir(), 'bgp-lb-bfdd-')));
   const peer = ({ remote, local }: PeerSession): string => `peer ${remote} local-address ${local}`;
   const lines = sessions.flatMap((session) => [
     ` ${peer(session)}`,
@@ -55,65 +61,40 @@ export const startBfdd: StartDaemon = (namespace, sessions) => {
     '  no shutdown',
     ' !',
   ]);
-  const file = join(folder, 'bfdd.conf');
-  writeFileSync(file, ['bfd', ...lines, '!', ''].join('\n'));
-  // bfdd gives up root for a user of its own.
-  execFileSync('chown', ['-R', 'frr:frr', folder]);
-  const started = launch(
-    namespace,
-    folder,
-    '/usr/lib/frr/bfdd',
-    ...['-f', file, '--vty_socket', folder, '-i', join(folder, 'pid')],
-    ...['-z', join(folder, 'zserv'), ...bfddControlSocket(join(folder, 'bfdd.sock'))],
-  );
-  const vtysh = (...commands: readonly string[]): string =>
-    execFileSync('vtysh', ['--vty_socket', folder, ...commands.flatMap((command) => ['-c', command])], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+  writeFrrConfig(view, 'bfdd', ['bfd', ...lines, '!']);
+  const started = launch(namespace, view, frrDaemon(view, 'bfdd'));
   const peers = (): readonly { peer: string; status: string; diagnostic: string }[] =>
-    JSON.parse(vtysh('show bfd peers json'));
+    JSON.parse(ask(vtysh(view, 'show bfd peers json')));
   return {
     ...started,
     states: () => new Map(peers().map((each) => [each.peer, each.status])),
     diagnostics: () => peers().map(({ diagnostic }) => diagnostic),
     setAdminDown(isDown) {
       const change = isDown ? 'shutdown' : 'no shutdown';
-      vtysh('configure terminal', 'bfd', ...sessions.flatMap((session) => [peer(session), change, 'exit']));
+      const changes = sessions.flatMap((session) => [peer(session), change, 'exit']);
+      ask(vtysh(view, 'configure terminal', 'bfd', ...changes));
     },
   };
 };
 
 /** BIRD's bfd protocol with configured neighbours. */
 export const startBird: StartDaemon = (namespace, sessions) => {
-  const folder = mkdtempSync(join(tmpdir(), 'bgp-lb-bird-'));
   const intervals = new Map(sessions.map(({ device, interval }) => [device, interval]));
-  const file = join(folder, 'bird.conf');
-  writeFileSync(
-    file,
-    [
-      'router id 192.0.2.1;',
-      'protocol device { }',
-      'protocol bfd watch {',
-      ...[...intervals].map(
-        ([device, ms]) => `  interface "${device}" { interval ${ms} ms; multiplier 3; };`,
-      ),
-      ...sessions.map(({ remote, local, device }) => `  neighbor ${remote} dev "${device}" local ${local};`),
-      '}',
-      '',
-    ].join('\n'),
-  );
-  const control = join(folder, 'bird.ctl');
-  const started = launch(namespace, folder, '/usr/sbin/bird', '-f', '-c', file, '-s', control);
-  const birdc = (...command: readonly string[]): string =>
-    execFileSync('birdc', ['-s', control, ...command], {
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+  const view = birdView(mkdtempSync(join(tmpdir(), 'bgp-lb-bird-')), [
+    'router id 192.0.2.1;',
+    'protocol device { }',
+    'protocol bfd watch {',
+    ...[...intervals].map(([device, ms]) => `  interface "${device}" { interval ${ms} ms; multiplier 3; };`),
+    ...sessions.map(({ remote, local, device }) => `  neighbor ${remote} dev "${device}" local ${local};`),
+    '}',
+  ]);
+  const started = launch(namespace, view, birdDaemon(view));
   return {
     ...started,
     states() {
-      const rows = birdc('show', 'bfd', 'sessions').split('\n').slice(3);
+      const rows = ask(birdc(view, 'show', 'bfd', 'sessions'))
+        .split('\n')
+        .slice(3);
       return new Map(
         rows.flatMap((row): [string, string][] => {
           const [address = '', , state = ''] = row.split(/\s+/);
@@ -123,7 +104,7 @@ export const startBird: StartDaemon = (namespace, sessions) => {
     },
     diagnostics: () => [],
     setAdminDown(isDown) {
-      birdc(isDown ? 'disable' : 'enable', 'watch');
+      ask(birdc(view, isDown ? 'disable' : 'enable', 'watch'));
     },
   };
 };

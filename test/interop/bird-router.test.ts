@@ -1,10 +1,10 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localAsn, vipAddress } from '../../scripts/lab/addresses.ts';
+import { Bird } from '../../scripts/lab/bird.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import type { MasterHost } from '../../scripts/lab/master-host.ts';
 import { startMaster } from '../kit/cluster.ts';
-import { Bird } from './bird.ts';
 
 const vip = `${vipAddress}/32`;
 const eventually = { timeout: 15_000, interval: 50 };

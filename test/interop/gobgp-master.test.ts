@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localAsn, vipAddress } from '../../scripts/lab/addresses.ts';
+import { gobgpArguments, gobgpView } from '../../scripts/lab/gobgp.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import type { MasterHost } from '../../scripts/lab/master-host.ts';
 import { addresses, startMaster } from '../kit/cluster.ts';
@@ -46,13 +47,15 @@ function configOf(lab: Lab, master: MasterHost): string {
 `;
 }
 
-/** Starts gobgpd again whenever it ends, announces the VIP each time, and writes down its process. $1 configuration, $2 pid file. */
+/** Starts gobgpd ($2...) again whenever it ends, announces the VIP each time, and writes down its process into the file $1. */
 const supervisor = `
+file=$1
+shift
 restarted=
 while :; do
-  gobgpd -f "$1" $restarted --api-hosts 127.0.0.1:50051 &
+  "$@" $restarted &
   child=$!
-  echo $child > "$2"
+  echo $child > "$file"
   until gobgp global rib add -a ipv4 ${vipAddress}/32; do
     kill -0 $child || break
     sleep 0.1
@@ -78,9 +81,9 @@ describe('GoBGP 3.10 under a supervisor, as a master beside ours', { timeout: 12
     await master.installCertificates(lab.master(1));
     await master.startApiServer();
     await master.exec(['ip', 'address', 'add', `${vipAddress}/32`, 'dev', 'lo']);
-    const file = master.path('etc/gobgpd.conf');
-    writeFileSync(file, configOf(lab, master));
-    master.spawn('gobgpd', ['sh', '-c', supervisor, 'supervisor', file, master.path('run/gobgpd.pid')]);
+    const view = gobgpView(master.path('gobgp'), configOf(lab, master));
+    const supervised = ['sh', '-c', supervisor, 'supervisor', master.path('run/gobgpd.pid')];
+    master.spawn('gobgpd', view.inside([...supervised, ...gobgpArguments()]));
     await lab.lb.waitForPool(addresses(lab.masters), patience);
   }, 120_000);
   afterAll(async () => {

@@ -1,8 +1,8 @@
 /** FRR and BIRD as neighbours that restart, or help us to restart (RFC 4724), on a host of the lab. */
 import { localAsn } from '../../scripts/lab/addresses.ts';
+import { Bird } from '../../scripts/lab/bird.ts';
 import { Frr } from '../../scripts/lab/frr.ts';
 import type { Host } from '../../scripts/lab/host.ts';
-import { Bird } from './bird.ts';
 
 /** How a neighbour is started. */
 export interface NeighbourSettings {

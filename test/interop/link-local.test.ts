@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localAsn, upstreamAsn, vipOf, vipPrefixOf } from '../../scripts/lab/addresses.ts';
+import { Bird } from '../../scripts/lab/bird.ts';
 import { Frr, hasFrr } from '../../scripts/lab/frr.ts';
 import type { Host } from '../../scripts/lab/host.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
@@ -7,7 +8,6 @@ import type { JsonObject } from '../../scripts/lab/object-store.ts';
 import { waitUntil } from '../../scripts/lab/wait-until.ts';
 import { startMaster } from '../kit/cluster.ts';
 import { lastEvent, type NeighborView, routesOf, waitForEvent } from '../kit/router-view.ts';
-import { Bird } from './bird.ts';
 
 const vip = vipPrefixOf('ipv6');
 const password = 'lab-password';

@@ -1,9 +1,12 @@
 /** BGP daemons of other makes as neighbours, each with one session over IPv4 that it opens and one over IPv6 that we open. */
-import { writeFileSync } from 'node:fs';
+import { Bird } from '../../scripts/lab/bird.ts';
+import { exabgpDaemon, exabgpView } from '../../scripts/lab/exabgp.ts';
 import { Frr } from '../../scripts/lab/frr.ts';
+import { gobgp, gobgpArguments, gobgpView } from '../../scripts/lab/gobgp.ts';
 import type { Host } from '../../scripts/lab/host.ts';
+import { bgpctl, openbgpdDaemon, openbgpdView } from '../../scripts/lab/openbgpd.ts';
+import type { PrivateView } from '../../scripts/lab/private-view.ts';
 import { waitUntil } from '../../scripts/lab/wait-until.ts';
-import { Bird } from './bird.ts';
 
 /** What a daemon is configured with. */
 export interface DaemonPlan {
@@ -97,6 +100,7 @@ export class BirdPeer implements PeerDaemon {
 /** GoBGP. A process that dies of what it is sent shows as a session that ends. */
 export class GobgpPeer implements PeerDaemon {
   readonly #host: Host;
+  #view: PrivateView | undefined;
 
   constructor(host: Host) {
     this.#host = host;
@@ -122,12 +126,12 @@ export class GobgpPeer implements PeerDaemon {
   [[neighbors.afi-safis]]
     [neighbors.afi-safis.config]
       afi-safi-name = "${version}-unicast"`;
-    const file = this.#host.path('etc/gobgpd.conf');
-    writeFileSync(
-      file,
+    const view = gobgpView(
+      this.#host.path('gobgp'),
       `[global.config]\n  as = ${asn}\n  router-id = "${local.ipv4}"\n${neighbor('ipv4', '')}${neighbor('ipv6', 'passive-mode = true')}\n`,
     );
-    const daemon = this.#host.spawn('gobgpd', ['gobgpd', '-f', file, '--api-hosts', '127.0.0.1:50051']);
+    this.#view = view;
+    const daemon = this.#host.spawn('gobgpd', view.inside(gobgpArguments()));
     await daemon.ready(async () => (await this.#gobgp('global').catch(() => '')).includes('AS:'));
     for (const version of ['ipv4', 'ipv6'] as const) {
       await this.#gobgp('global', 'rib', 'add', '-a', version, prefixes[version]);
@@ -140,26 +144,25 @@ export class GobgpPeer implements PeerDaemon {
   }
 
   #gobgp(...command: string[]): Promise<string> {
-    return this.#host.exec(['gobgp', ...command]);
+    return this.#host.exec(gobgp(started(this.#view), ...command));
   }
 }
 
 /** OpenBGPD. */
 export class OpenbgpdPeer implements PeerDaemon {
   readonly #host: Host;
+  #view: PrivateView | undefined;
 
   constructor(host: Host) {
     this.#host = host;
   }
 
   async start({ asn, remoteAsn, local, remote, prefixes, password }: DaemonPlan): Promise<void> {
-    const file = this.#host.path('etc/bgpd.conf');
-    writeFileSync(
-      file,
+    this.#view = openbgpdView(
+      this.#host.path('openbgpd'),
       `AS ${asn}
 router-id ${local.ipv4}
 fib-update no
-socket "${this.#control}"
 listen on ${local.ipv4}
 listen on ${local.ipv6}
 network ${prefixes.ipv4}
@@ -184,9 +187,8 @@ neighbor ${remote.ipv6} {
 allow from any
 allow to any
 `,
-      { mode: 0o600 },
     );
-    const daemon = this.#host.spawn('bgpd', ['/usr/sbin/bgpd', '-d', '-f', file]);
+    const daemon = this.#host.spawn('bgpd', openbgpdDaemon(this.#view));
     await daemon.ready(async () => (await this.#bgpctl('show').catch(() => '')).includes('Neighbor'));
   }
 
@@ -194,12 +196,8 @@ allow to any
     return (await this.#bgpctl('show', 'rib', prefix)).includes(prefix);
   }
 
-  get #control(): string {
-    return this.#host.path('run/bgpd.sock');
-  }
-
   #bgpctl(...command: string[]): Promise<string> {
-    return this.#host.exec(['bgpctl', '-s', this.#control, ...command]);
+    return this.#host.exec(bgpctl(started(this.#view), ...command));
   }
 }
 
@@ -216,16 +214,9 @@ export class ExabgpPeer implements PeerDaemon {
       `neighbor ${remote[version]} { router-id ${local.ipv4}; local-address ${local[version]}; local-as ${asn}; peer-as ${remoteAsn};
   hold-time 9; outgoing-ttl 255; incoming-ttl 255; ${more} family { ${version} unicast; }
   static { route ${prefixes[version]} next-hop self; } }\n`;
-    const file = this.#host.path('etc/exabgp.conf');
-    writeFileSync(file, neighbor('ipv4', `md5-password "${password}";`) + neighbor('ipv6', 'passive;'));
-    const settings = [
-      `exabgp.tcp.bind=${local.ipv6}`,
-      'exabgp.tcp.port=179',
-      'exabgp.daemon.user=root',
-      'exabgp.api.cli=false',
-      'exabgp.log.destination=stdout',
-    ];
-    const daemon = this.#host.spawn('exabgp', ['env', ...settings, 'exabgp', file]);
+    const config = neighbor('ipv4', `md5-password "${password}";`) + neighbor('ipv6', 'passive;');
+    const view = exabgpView(this.#host.path('exabgp'), config);
+    const daemon = this.#host.spawn('exabgp', exabgpDaemon(view, local.ipv6));
     await waitUntil(
       () => daemon.isRunning && daemon.tail().includes('loaded new configuration successfully'),
       {
@@ -239,4 +230,9 @@ export class ExabgpPeer implements PeerDaemon {
   async has(): Promise<undefined> {
     return undefined;
   }
+}
+
+function started(view: PrivateView | undefined): PrivateView {
+  if (view === undefined) throw new Error('the daemon was not started');
+  return view;
 }

@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localAsn, upstreamAsn, vipAddress } from '../../scripts/lab/addresses.ts';
+import { Bird } from '../../scripts/lab/bird.ts';
 import { Frr } from '../../scripts/lab/frr.ts';
 import type { Host } from '../../scripts/lab/host.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
@@ -11,7 +12,6 @@ import type { MasterHost } from '../../scripts/lab/master-host.ts';
 import type { JsonObject } from '../../scripts/lab/object-store.ts';
 import { addresses, startMaster } from '../kit/cluster.ts';
 import { routesOf } from '../kit/router-view.ts';
-import { Bird } from './bird.ts';
 
 const vip = `${vipAddress}/32`;
 const waiting = { timeout: 20_000, interval: 100 } as const;
@@ -86,9 +86,7 @@ class FrrDaemon implements Daemon {
   }
 
   async refresh(lb: string): Promise<void> {
-    await this.#host.exec([
-      ...['vtysh', '--vty_socket', this.#host.path('frr'), '-c', `clear bgp ipv4 unicast ${lb} soft in`],
-    ]);
+    await this.#frr.run(`clear bgp ipv4 unicast ${lb} soft in`);
   }
 }
 

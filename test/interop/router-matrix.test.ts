@@ -4,10 +4,10 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localAsn, vipPrefixOf } from '../../scripts/lab/addresses.ts';
+import { Bird } from '../../scripts/lab/bird.ts';
 import { Frr } from '../../scripts/lab/frr.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import { startMaster } from '../kit/cluster.ts';
-import { Bird } from './bird.ts';
 
 const families = ['ipv4', 'ipv6'] as const;
 const password = 'lab-password';

@@ -4,6 +4,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { signalProcessesIn } from '../../scripts/lab/namespace-processes.ts';
 import { NamespaceProcess } from './namespace-process.ts';
 
 /** Names are `bgp-lb-test-PID-NUMBER-LABEL`: they say whose they are. */
@@ -71,7 +72,7 @@ export class NetworkNamespace {
     return started;
   }
 
-  /** Ends the processes that were started here, and removes the namespace. A second call does nothing. */
+  /** Ends the processes that were started here, kills all others in it, and removes the namespace. A second call does nothing. */
   async remove(): Promise<void> {
     await Promise.all(this.#processes.map((one) => one.stop()));
     this.#delete();
@@ -79,7 +80,7 @@ export class NetworkNamespace {
 
   #delete(): void {
     if (!live.delete(this)) return;
-    ip('netns', 'delete', this.name);
+    removeNamespace(this.name);
   }
 }
 
@@ -104,11 +105,17 @@ function removeLeftovers(): void {
     const [pid = ''] = name.slice(namePrefix.length).split('-');
     if (existsSync(`/proc/${pid}`)) continue;
     try {
-      ip('netns', 'delete', name);
+      removeNamespace(name);
     } catch {
       // Another test process that starts now was faster.
     }
   }
+}
+
+/** Removes a namespace and whatever runs in it: a daemon would live on in it without a name, out of everything's reach. */
+function removeNamespace(name: string): void {
+  signalProcessesIn([name], 'SIGKILL');
+  ip('netns', 'delete', name);
 }
 
 function ip(...argv: readonly string[]): string {

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
 import { localAsn, subnetRange } from '../../../scripts/lab/addresses.ts';
+import { birdControlSocket, birdDaemon, birdView } from '../../../scripts/lab/bird.ts';
 import type { HostProcess } from '../../../scripts/lab/host-process.ts';
 import type { LbHost } from '../../../scripts/lab/lb-host.ts';
 import { accepts, timeUntil } from './control-socket.ts';
@@ -19,11 +19,9 @@ export class Bird implements LoadBalancer {
 
   async start(): Promise<number> {
     const { address } = this.#host;
-    const [config, control] = [this.#host.path('etc/bird.conf'), this.#host.path('run/bird.ctl')];
     const { bfdInterval, holdTime = 9 } = this.#detection;
     const bfd = bfdInterval === undefined ? '' : `bfd { interval ${bfdInterval} ms; multiplier 3; };`;
-    writeFileSync(
-      config,
+    const view = birdView(this.#host.path('bird'), [
       `log stderr { warning, error, fatal, auth, bug };
 router id ${address};
 protocol device {}
@@ -45,12 +43,11 @@ protocol bgp masters {
   error wait time 1, 1;
   error forget time 1;
   ipv4 { import all; export none; };
-}
-`,
-    );
+}`,
+    ]);
     const since = performance.now();
-    this.#process = this.#host.spawn('bird', ['bird', '-f', '-c', config, '-s', control]);
-    return timeUntil(this.#process, () => accepts(control), since);
+    this.#process = this.#host.spawn('bird', birdDaemon(view));
+    return timeUntil(this.#process, () => accepts(birdControlSocket(view)), since);
   }
 
   processes(): Readonly<Record<string, number>> {

@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import {
   hostAddress,
   localAsn,
@@ -6,13 +6,19 @@ import {
   maxMasters,
   subnetRange,
 } from '../../../scripts/lab/addresses.ts';
+import {
+  type FrrDaemon,
+  frrControlSocket,
+  frrDaemon,
+  frrView,
+  writeFrrConfig,
+  zebraClientSocket,
+} from '../../../scripts/lab/frr.ts';
 import type { HostProcess } from '../../../scripts/lab/host-process.ts';
 import type { LbHost } from '../../../scripts/lab/lb-host.ts';
-import { runCommand } from '../../../scripts/lab/run-command.ts';
+import type { PrivateView } from '../../../scripts/lab/private-view.ts';
 import { accepts, timeUntil } from './control-socket.ts';
 import type { Detection, LoadBalancer } from './load-balancer.ts';
-
-const programs = '/usr/lib/frr';
 
 /** FRR: bgpd and zebra, IBGP multipath over all masters; it sends them nothing. */
 export class Frr implements LoadBalancer {
@@ -29,29 +35,19 @@ export class Frr implements LoadBalancer {
   }
 
   async start(): Promise<number> {
-    const folder = this.#host.path('run/frr');
-    rmSync(folder, { recursive: true, force: true });
-    mkdirSync(folder, { recursive: true });
-    const [user = 0, group = 0] = await Promise.all(
-      ['-u', '-g'].map(async (flag) => Number(await runCommand(['id', flag, 'frr']))),
-    );
-    chownSync(folder, user, group);
-    const write = (name: string, lines: readonly string[]): void => {
-      writeFileSync(`${folder}/${name}`, `${lines.join('\n')}\n`, { mode: 0o640 });
-      chownSync(`${folder}/${name}`, user, group);
-    };
-    write('zebra.conf', [`hostname ${this.#host.name}`]);
-    write('bgpd.conf', this.#bgpConfig());
-    if (this.#detection.bfdInterval !== undefined) write('bfdd.conf', []);
+    const view = frrView(this.#host.path('frr'));
+    writeFrrConfig(view, 'zebra', [`hostname ${this.#host.name}`]);
+    writeFrrConfig(view, 'bgpd', this.#bgpConfig());
+    if (this.#detection.bfdInterval !== undefined) writeFrrConfig(view, 'bfdd', []);
     const since = performance.now();
-    this.#zebra = this.#spawn('zebra', folder);
-    await timeUntil(this.#zebra, async () => existsSync(`${folder}/zserv.api`), since);
+    this.#zebra = this.#spawn('zebra', view);
+    await timeUntil(this.#zebra, async () => existsSync(zebraClientSocket(view)), since);
     if (this.#detection.bfdInterval !== undefined) {
-      this.#bfdd = this.#spawn('bfdd', folder, ['--bfdctl', `${folder}/bfdd.sock`]);
-      await timeUntil(this.#bfdd, () => accepts(`${folder}/bfdd.vty`), since);
+      this.#bfdd = this.#spawn('bfdd', view);
+      await timeUntil(this.#bfdd, () => accepts(frrControlSocket(view, 'bfdd')), since);
     }
-    this.#bgpd = this.#spawn('bgpd', folder);
-    return timeUntil(this.#bgpd, () => accepts(`${folder}/bgpd.vty`), since);
+    this.#bgpd = this.#spawn('bgpd', view);
+    return timeUntil(this.#bgpd, () => accepts(frrControlSocket(view, 'bgpd')), since);
   }
 
   processes(): Readonly<Record<string, number>> {
@@ -64,14 +60,8 @@ export class Frr implements LoadBalancer {
     await this.#zebra?.stop();
   }
 
-  #spawn(name: string, folder: string, more: readonly string[] = []): HostProcess {
-    return this.#host.spawn(name, [
-      `${programs}/${name}`,
-      ...['-f', `${folder}/${name}.conf`, '-i', `${folder}/${name}.pid`, '-z', `${folder}/zserv.api`],
-      ...['--vty_socket', folder, '-P', '0', '-u', 'frr', '-g', 'frr'],
-      ...['--log', 'stdout', '--log-level', 'warnings'],
-      ...more,
-    ]);
+  #spawn(name: FrrDaemon, view: PrivateView): HostProcess {
+    return this.#host.spawn(name, frrDaemon(view, name, ['--log-level', 'warnings']));
   }
 
   #bgpConfig(): string[] {

@@ -1,24 +1,25 @@
 /** bfdd of FRR against itself, and BIRD against itself. Both write each change of a session's state into a log. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { birdDaemon, birdView, hasBird } from '../../../scripts/lab/bird.ts';
+import { frrDaemon, frrView, hasFrr, writeFrrConfig } from '../../../scripts/lab/frr.ts';
+import type { PrivateView } from '../../../scripts/lab/private-view.ts';
 import { type Child, startChild } from '../child.ts';
 import { device, type LinkEnd, makeLink } from '../link.ts';
 import type { Pair, PairOptions } from './pair.ts';
 
-const bfdd = '/usr/lib/frr/bfdd';
-const bird = '/usr/sbin/bird';
+/** The daemon's log in its view. */
+const logFile = '/var/log/changes';
 const patience = 30_000;
 
 /** How to run a daemon at one end, and how to read its log. */
 interface Make {
   readonly name: 'FRR' | 'BIRD';
-  readonly program: string;
   /** As Debian's unit runs it. */
   readonly niceness: number;
-  config(end: LinkEnd, options: PairOptions, folder: string): readonly string[];
-  arguments(folder: string): readonly string[];
+  view(folder: string, end: LinkEnd, options: PairOptions): PrivateView;
+  argv(view: PrivateView): readonly string[];
   /** Finds session, state before and state after in a line of the log. */
   readonly change: RegExp;
 }
@@ -26,48 +27,49 @@ interface Make {
 const makes: readonly Make[] = [
   {
     name: 'FRR',
-    program: bfdd,
     niceness: -5,
-    config: ({ sessions }, { interval }) => [
-      'debug bfd peer',
-      'bfd',
-      ...sessions.flatMap(({ local, remote }) => [
-        ` peer ${remote} local-address ${local}`,
-        `  receive-interval ${interval}`,
-        `  transmit-interval ${interval}`,
-        '  no shutdown',
-        ' !',
-      ]),
-      '!',
-    ],
-    arguments: (folder) => [
-      ...['-f', `${folder}/conf`, '--vty_socket', folder, '-i', `${folder}/pid`, '-z', `${folder}/zserv`],
-      ...['--bfdctl', `${folder}/bfdd.sock`, '--log', `file:${folder}/log`, '--log-level', 'debug'],
-    ],
+    view(folder, { sessions }, { interval }) {
+      const view = frrView(folder);
+      view.write(logFile, '', { owner: 'frr' });
+      writeFrrConfig(view, 'bfdd', [
+        'debug bfd peer',
+        'bfd',
+        ...sessions.flatMap(({ local, remote }) => [
+          ` peer ${remote} local-address ${local}`,
+          `  receive-interval ${interval}`,
+          `  transmit-interval ${interval}`,
+          '  no shutdown',
+          ' !',
+        ]),
+        '!',
+      ]);
+      return view;
+    },
+    argv: (view) => frrDaemon(view, 'bfdd', ['--log', `file:${logFile}`, '--log-level', 'debug']),
     change: /state-change: \[(.*)\] (\w+) -> (\w+)/,
   },
   {
     name: 'BIRD',
-    program: bird,
     niceness: 0,
-    config: ({ sessions }, { interval }, folder) => [
-      `log "${folder}/log" all;`,
-      'router id 192.0.2.1;',
-      'protocol device { }',
-      'protocol bfd watch {',
-      '  debug { states, events };',
-      `  interface "${device}" { interval ${interval} ms; multiplier 3; };`,
-      ...sessions.map(({ local, remote }) => `  neighbor ${remote} dev "${device}" local ${local};`),
-      '}',
-    ],
-    arguments: (folder) => ['-f', '-c', `${folder}/conf`, '-s', `${folder}/control`],
+    view: (folder, { sessions }, { interval }) =>
+      birdView(folder, [
+        `log "${logFile}" all;`,
+        'router id 192.0.2.1;',
+        'protocol device { }',
+        'protocol bfd watch {',
+        '  debug { states, events };',
+        `  interface "${device}" { interval ${interval} ms; multiplier 3; };`,
+        ...sessions.map(({ local, remote }) => `  neighbor ${remote} dev "${device}" local ${local};`),
+        '}',
+      ]),
+    argv: (view) => birdDaemon(view),
     change: /Session to (\S+) changed state from (\w+) to (\w+)/,
   },
 ];
 
 /** True when the daemon is installed. */
 export function hasDaemon(name: 'FRR' | 'BIRD'): boolean {
-  return existsSync(name === 'FRR' ? bfdd : bird);
+  return name === 'FRR' ? hasFrr() : hasBird();
 }
 
 /** Starts a daemon at both ends of a link of its own. */
@@ -109,23 +111,18 @@ process.once('exit', () => {
 class DaemonEnd {
   readonly #make: Make;
   readonly #end: LinkEnd;
-  readonly #folder: string;
+  readonly #view: PrivateView;
   readonly #child: Child;
 
   constructor(make: Make, end: LinkEnd, options: PairOptions) {
     this.#make = make;
     this.#end = end;
-    this.#folder = mkdtempSync(`${tmpdir()}/bgp-lb-soak-`);
-    folders.add(this.#folder);
-    writeFileSync(`${this.#folder}/conf`, `${make.config(end, options, this.#folder).join('\n')}\n`);
-    // bfdd gives up root for a user of its own.
-    if (make.name === 'FRR') execFileSync('chown', ['-R', 'frr:frr', this.#folder]);
+    const folder = mkdtempSync(`${tmpdir()}/bgp-lb-soak-`);
+    folders.add(folder);
+    this.#view = make.view(folder, end, options);
     const raise =
       options.scheduling === 'all-fifo' ? ['chrt', '-f', '10'] : ['nice', '-n', String(make.niceness)];
-    this.#child = startChild(
-      [make.program, ...make.arguments(this.#folder)],
-      [...raise, 'ip', 'netns', 'exec', end.namespace.name],
-    );
+    this.#child = startChild(make.argv(this.#view), [...raise, 'ip', 'netns', 'exec', end.namespace.name]);
   }
 
   get pid(): number {
@@ -155,13 +152,13 @@ class DaemonEnd {
   }
 
   #removeFolder(): void {
-    rmSync(this.#folder, { recursive: true, force: true });
-    folders.delete(this.#folder);
+    const { folder } = this.#view;
+    rmSync(folder, { recursive: true, force: true });
+    folders.delete(folder);
   }
 
   #log(): string {
-    const file = `${this.#folder}/log`;
-    return existsSync(file) ? readFileSync(file, 'utf8') : '';
+    return this.#view.has(logFile) ? readFileSync(this.#view.outside(logFile), 'utf8') : '';
   }
 
   #changes(): { readonly session: string; readonly from: string; readonly to: string }[] {

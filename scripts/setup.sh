@@ -80,6 +80,8 @@ missing_packages() {
   has cloud-init || echo cloud-init
   # Reads what `bgp-lb-router mrt` writes.
   has bgpdump || echo bgpdump
+  # promtool judges the metrics.
+  has promtool || echo prometheus
   # An init for test/kit/systemd-machine.ts, in namespaces: that of this machine stays.
   { has systemctl && [ -x /lib/systemd/systemd ]; } || echo systemd
   # For scripts/engine.ts.

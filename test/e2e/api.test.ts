@@ -124,6 +124,12 @@ describe('the HTTP API of both daemons', () => {
       expect(await httpOn(host, { host: host.address, port })).toMatchObject({ error: 'ECONNREFUSED' });
     });
 
+    it('has metrics that promtool finds no fault with', async () => {
+      const input = await textFrom(listener().socket, '/metrics');
+      const { code, stdout, stderr } = await tryCommand(['promtool', 'check', 'metrics'], { input });
+      expect({ code, said: `${stdout}${stderr}` }).toEqual({ code: 0, said: '' });
+    });
+
     it('has metrics of its own name, each with help and type, in the exposition format', async () => {
       const text = await textFrom(listener().socket, '/metrics');
       const samples = parseMetrics(text);
@@ -154,6 +160,12 @@ describe('the HTTP API of both daemons', () => {
     expect(samples.get(`bgp_lb_router_pool_members{vip="${vip}",state="active"}`)).toBe(2);
     expect(samples.get(`bgp_lb_router_vip_forwarding{vip="${vip}"}`)).toBe(1);
     expect(samples.get('bgp_lb_router_sessions{role="master",state="Established"}')).toBe(2);
+    for (const master of addresses(lab.masters)) {
+      const labels = `neighbor="${master}",role="master"`;
+      expect(samples.get(`bgp_lb_router_bgp_session_established{${labels}}`)).toBe(1);
+    }
+    expect(samples.get('bgp_lb_router_drain{phase="none"}')).toBe(1);
+    expect([...samples.keys()].filter((name) => name.startsWith('bgp_lb_build_info{'))).toHaveLength(1);
     const shares = [...samples].filter(([name]) => name.startsWith('bgp_lb_router_member_bucket_share'));
     expect(shares.reduce((sum, [, share]) => sum + share, 0)).toBeCloseTo(1, 5);
   });

@@ -145,7 +145,7 @@ describe('a router with hostile peers', () => {
     });
     expect(quiet(session)).toEqual(quiet(before.master));
     expect(await lab.lb.pool()).toEqual(addresses(lab.masters));
-    expect((await metricsOf(lab)).get('bgp_lb_router_rejected_connections')).toBeGreaterThanOrEqual(
+    expect((await metricsOf(lab)).get('bgp_lb_router_rejected_connections_total')).toBeGreaterThanOrEqual(
       2 * count,
     );
   });

@@ -86,7 +86,7 @@ class Router {
   #lock: InstanceLock;
   #clock = systemClock;
   #startedAt = systemClock.now();
-  #metrics = new RouterMetrics();
+  #metrics: RouterMetrics;
   #events: EventLog;
   #recorder = new MessageRecorder({ wallClock: preciseWallClock() });
   #observer: RouterObserver;
@@ -97,7 +97,7 @@ class Router {
   #controller: PoolController;
   #onLink: OnLinkResponder;
   #membership: MembershipSources | undefined;
-  #stalls = new StallWatch(systemClock, this.#metrics.metrics.noteLag);
+  #stalls: StallWatch;
   #bfd: NeighborBfd | undefined;
   #bgp: BgpNeighbors | undefined;
   #advertiser: UpstreamAdvertiser | undefined;
@@ -118,6 +118,8 @@ class Router {
     const now = (): number => this.#clock.now();
     this.#options = options;
     this.#lock = lock;
+    this.#metrics = new RouterMetrics(options.version);
+    this.#stalls = new StallWatch(systemClock, this.#metrics.metrics.noteLag);
     this.#events = new EventLog({ capacity: EVENTS_KEPT, clock: this.#clock });
     const clock = this.#clock;
     this.#observer = new RouterObserver({ logger, events: this.#events, metrics: this.#metrics, clock });

@@ -20,11 +20,12 @@ import { DrainOrderFile } from './lifecycle/drain-order.ts';
 import { DrainTriggers } from './lifecycle/drain-triggers.ts';
 import { type MasterKernel, masterKernel } from './master-kernel.ts';
 import { MasterLife } from './master-life.ts';
+import type { MetricsSource } from './metrics.ts';
 import { speakerReload } from './reload/reload-rule.ts';
 import { readPasswords, refuseStaleMounts } from './reload/router-passwords.ts';
 import { type RouterSessions, routerSessions } from './router-sessions.ts';
 import type { SpeakerContext, SpeakerOptions } from './speaker-context.ts';
-import { prefixText, type SpeakerStatus, speakerStatus } from './status.ts';
+import { advertisedTo, prefixText, type SpeakerStatus, speakerStatus } from './status.ts';
 
 /** Starts the speaker. @throws Error when something that it cannot do without is missing: the process then ends with that reason */
 export async function startSpeaker(options: SpeakerOptions): Promise<RunningDaemon> {
@@ -221,25 +222,28 @@ class SpeakerDaemon implements RunningDaemon {
   }
 
   #newJournal(): Journal {
-    return new Journal(this.#context.logger, {
+    const { logger, version } = this.#context;
+    const source: MetricsSource = {
       vips: () =>
-        this.#life.views().map(({ vip, state, isBound, advertisement }) => ({
+        this.#life.views().map(({ vip, state, isBound }) => ({
           vip: prefixText(vip.address),
           state,
           isBound,
-          advertisement,
           elsewhere: this.#kernel.host.elsewhere.filter((one) => one.vip === vip.address).length,
         })),
       isReady: () => this.#life.readiness.level === 'ready',
       isBootstrapped: () => this.#life.bootstrap.proof === 'proven',
       routers: () =>
-        this.#sessions.advertiser.peers().map(({ address, state }) => ({
-          address,
-          isEstablished: state === 'Established',
-          bfd: this.#sessions.bfd.state(address),
+        this.#sessions.advertiser.peers().map((peer) => ({
+          address: peer.address,
+          isEstablished: peer.state === 'Established',
+          advertised: advertisedTo(peer),
+          bfd: this.#sessions.bfd.state(peer.address),
         })),
+      isDrained: () => this.#triggers.all().length > 0 || this.#life.readiness.level === 'stopping',
       bfd: () => this.#sessions.bfd.status(),
-    });
+    };
+    return new Journal(logger, source, version);
   }
 
   #readiness(): { ready: boolean; reason?: string } {

@@ -61,6 +61,7 @@ function runCommand(program: URL | string): Command {
             reread: () => loadSpeakerConfig(context),
             program,
             logger,
+            version: VERSION,
             exit: (code) => process.exit(code),
           });
           giveBackStartUpMemory(releaseMemory);

@@ -2,6 +2,7 @@ import { createLogger } from '@bgp-lb/daemon';
 import type { Peer } from '@bgp-lb/protocol/node';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Journal } from './journal.ts';
+import type { MetricsSource } from './metrics.ts';
 
 let lines: Record<string, unknown>[];
 let journal: Journal;
@@ -9,13 +10,15 @@ let journal: Journal;
 beforeEach(() => {
   lines = [];
   const destination = { write: (line: string) => void lines.push(JSON.parse(line)) };
-  journal = new Journal(createLogger('info', { destination }), {
+  const source: MetricsSource = {
     vips: () => [],
     isReady: () => true,
     isBootstrapped: () => true,
+    isDrained: () => false,
     routers: () => [],
     bfd: async () => undefined,
-  });
+  };
+  journal = new Journal(createLogger('info', { destination }), source, '1.2.3');
 });
 afterEach(() => journal.close());
 

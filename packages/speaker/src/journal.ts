@@ -35,9 +35,10 @@ export class Journal {
     },
   });
 
-  constructor(logger: Logger, source: MetricsSource) {
+  /** @param version of the speaker */
+  constructor(logger: Logger, source: MetricsSource, version: string) {
     this.#logger = logger;
-    this.metrics = new SpeakerMetrics(source);
+    this.metrics = new SpeakerMetrics(source, version);
   }
 
   /** Says what was not written yet; no timer is left. */

@@ -10,15 +10,17 @@ export interface MetricsSource {
     readonly vip: string;
     readonly state: VipStateName;
     readonly isBound: boolean;
-    readonly advertisement: string;
     /** Links that somebody else has put it on. */
     readonly elsewhere: number;
   }[];
   readonly isReady: () => boolean;
   readonly isBootstrapped: () => boolean;
+  readonly isDrained: () => boolean;
   readonly routers: () => readonly {
     readonly address: string;
     readonly isEstablished: boolean;
+    /** Prefixes that the router has of us. */
+    readonly advertised: readonly string[];
     readonly bfd: BfdState | 'off';
   }[];
   /** Asks the BFD thread; `undefined` without one. */
@@ -41,8 +43,9 @@ export class SpeakerMetrics {
   readonly bfdTransitions: Counter<'router' | 'to'>;
   readonly bfdFailures: Counter<'router' | 'verdict'>;
 
-  constructor(source: MetricsSource) {
-    const { registry, noteLag } = createMetrics('bgp_lb_');
+  /** @param version of the speaker */
+  constructor(source: MetricsSource, version: string) {
+    const { registry, noteLag } = createMetrics({ program: 'bgp-lb-speaker', version });
     this.registry = registry;
     this.noteLag = noteLag;
     const registers = [this.registry];
@@ -135,11 +138,16 @@ function vipGauges(source: MetricsSource, registers: Registry[]): void {
   });
   new Gauge({
     name: 'bgp_lb_speaker_vip_advertised',
-    help: '1 while the VIP is advertised to the routers, in whatever form.',
-    labelNames: ['vip'],
+    help: '1 while a router has the VIP: the Adj-RIB-Out for its Established session holds it.',
+    labelNames: ['vip', 'router'],
     registers,
     collect() {
-      for (const { vip, advertisement } of source.vips()) this.set({ vip }, advertisement === 'none' ? 0 : 1);
+      this.reset();
+      for (const { vip } of source.vips()) {
+        for (const { address, advertised } of source.routers()) {
+          this.set({ vip, router: address }, advertised.includes(vip) ? 1 : 0);
+        }
+      }
     },
   });
 }
@@ -171,6 +179,14 @@ function stateGauges(source: MetricsSource, registers: Registry[]): void {
     registers,
     collect() {
       this.set(source.isBootstrapped() ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'bgp_lb_speaker_drain',
+    help: '1 while something asks for a drain of this master, or it is drained.',
+    registers,
+    collect() {
+      this.set(source.isDrained() ? 1 : 0);
     },
   });
   new Gauge({

@@ -13,6 +13,7 @@ export interface SpeakerOptions {
   /** What the BFD thread runs. */
   readonly program: URL | string;
   readonly logger: Logger;
+  readonly version: string;
   /** Ends the process; used when a file mount has to be made anew. */
   readonly exit: (code: number) => void;
 }

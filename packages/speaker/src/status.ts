@@ -1,5 +1,5 @@
 import type { Table } from '@bgp-lb/daemon';
-import type { BfdState } from '@bgp-lb/protocol';
+import { type BfdState, formatPrefix } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
   type BfdSessionStatus,
@@ -32,6 +32,8 @@ export interface SpeakerStatus {
     readonly reason: string;
     readonly bound: boolean;
     readonly advertisement: Advertisement;
+    /** Routers that have it: our Adj-RIB-Out for their Established session holds it. */
+    readonly advertisedTo: readonly string[];
     /** Links other than `lo` that have it on this host: somebody else put it there. */
     readonly elsewhere: readonly string[];
   }[];
@@ -112,6 +114,9 @@ export function speakerStatus(source: StatusSource): SpeakerStatus {
       reason,
       bound: isBound,
       advertisement,
+      advertisedTo: peers
+        .filter((peer) => advertisedTo(peer).includes(prefixText(vip.address)))
+        .map(({ address }) => address),
       elsewhere: source.elsewhere.filter((one) => one.vip === vip.address).map(({ link }) => link),
     })),
     gates: source.gates,
@@ -154,6 +159,11 @@ function bfdThread({ config, bfd, bfdScheduling }: StatusSource): SpeakerStatus[
     scheduling: bfdScheduling === undefined ? 'not running' : schedulingText(bfdScheduling),
     missing: bfd === undefined ? ['the thread does not answer'] : bfd.receive.missing,
   };
+}
+
+/** The prefixes that a router has of us. */
+export function advertisedTo(router: Peer): readonly string[] {
+  return router.advertised().map(({ prefix }) => formatPrefix(prefix));
 }
 
 /** `10.0.0.100/32` or `2001:db8::100/128`. */

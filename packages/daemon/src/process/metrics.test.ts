@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from './metrics.ts';
 
-const metrics = createMetrics();
+const build = { program: 'bgp-lb-router', version: '1.2.3' };
+const metrics = createMetrics(build);
 
 describe('createMetrics', () => {
   it('has the metrics of the process under the prefix, in base units', async () => {
@@ -11,6 +12,22 @@ describe('createMetrics', () => {
     expect(names).toContain('bgp_lb_nodejs_eventloop_lag_p99_seconds');
     expect(names.filter((name) => !/^bgp_lb_[a-z0-9_]+$/.test(name))).toEqual([]);
     expect(names.filter((name) => /_(ms|milliseconds|kb|percent)(_|$)/.test(name))).toEqual([]);
+  });
+
+  it('tells the release', async () => {
+    expect(await metrics.registry.metrics()).toContain(
+      `bgp_lb_build_info{program="bgp-lb-router",version="1.2.3",nodejs_version="${process.version}"} 1`,
+    );
+  });
+
+  it('names counters so, and nothing else', async () => {
+    const all = await metrics.registry.getMetricsAsJSON();
+    const ofCounters = all.filter(({ name }) => name.endsWith('_total'));
+    expect(ofCounters.length).toBeGreaterThan(0);
+    expect(new Set(ofCounters.map(({ type }) => type))).toEqual(new Set(['counter']));
+    expect(all.filter(({ name, type }) => String(type) === 'counter' && !name.endsWith('_total'))).toEqual(
+      [],
+    );
   });
 
   it('tells the delay of timers in seconds, since the last scrape, and none where none was noted', async () => {
@@ -32,7 +49,7 @@ describe('createMetrics', () => {
   });
 
   it('shares nothing with another registry', async () => {
-    const other = createMetrics('bgp_lb_');
+    const other = createMetrics(build);
     expect((await other.registry.getMetricsAsArray()).length).toBeGreaterThan(0);
     other.registry.clear();
     expect((await metrics.registry.getMetricsAsArray()).length).toBeGreaterThan(0);

@@ -47,7 +47,10 @@ export function metricSources({
         advertiser.advertisements(vip).map(({ upstream, advertised }) => ({ vip, upstream, advertised })),
       ),
     drain: () => drain.phase,
-    sessions: () => bgp.peers().map(({ peer, neighbor }) => ({ role: neighbor.role, state: peer.state })),
+    sessions: () =>
+      bgp
+        .peers()
+        .map(({ peer, neighbor }) => ({ neighbor: peer.name, role: neighbor.role, state: peer.state })),
     rejectedConnections: () => bgp.rejectedConnections,
     onLink: () => onLink.status(),
   };

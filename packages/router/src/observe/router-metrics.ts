@@ -32,7 +32,7 @@ export interface MetricSources {
   forwarding(): readonly { readonly vip: string; readonly forwarding: boolean }[];
   advertised(): readonly { readonly vip: string; readonly upstream: string; readonly advertised: boolean }[];
   drain(): DrainPhase;
-  sessions(): readonly { readonly role: string; readonly state: string }[];
+  sessions(): readonly { readonly neighbor: string; readonly role: string; readonly state: string }[];
   rejectedConnections(): number;
   onLink(): readonly Pick<OnLinkStatus, 'address' | 'interface' | 'phase' | 'owner' | 'isOwnerPeer'>[];
 }
@@ -61,7 +61,7 @@ function lastReloadGauges(registers: Registry[]): LastReload {
 
 /** Every metric of the router. Labels are bounded: by the configuration, or by the members that a pool knows. */
 export class RouterMetrics {
-  readonly metrics: Metrics = createMetrics('bgp_lb_');
+  readonly metrics: Metrics;
   readonly transitions: Counter<'vip' | 'from' | 'to'>;
   readonly heldBack: Counter<'vip'>;
   readonly reloads: Counter<'result'>;
@@ -74,9 +74,12 @@ export class RouterMetrics {
   readonly kernelOperations: Counter<'operation' | 'result'>;
   readonly kernelOperationDuration: Histogram<'operation'>;
   readonly repairs: Counter<string>;
-  readonly bfd: BfdMetrics = new BfdMetrics(this.metrics.registry);
+  readonly bfd: BfdMetrics;
 
-  constructor() {
+  /** @param version of the router */
+  constructor(version: string) {
+    this.metrics = createMetrics({ program: 'bgp-lb-router', version });
+    this.bfd = new BfdMetrics(this.metrics.registry);
     const registers = [this.metrics.registry];
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
       new Counter<L>({ name: `${PREFIX}${name}`, help, labelNames: [...labelNames], registers });
@@ -180,9 +183,9 @@ export class RouterMetrics {
       ['vip', 'member'],
       () => sources.shares().map(({ vip, member, share }) => ({ labels: { vip, member }, value: share })),
     );
-    this.#gauge(
-      'member_packets',
-      'Packets to a member since the group of its VIP was last changed; only where the kernel counts them (6.9 and later).',
+    this.#counter(
+      'member_packets_total',
+      'Packets to a member; the kernel begins at 0 when the group of its VIP changes. Only where it counts them (6.9 and later).',
       ['vip', 'member'],
       () =>
         sources
@@ -233,11 +236,42 @@ export class RouterMetrics {
       countSessions(sources),
     );
     this.#gauge(
-      'rejected_connections',
+      'bgp_session_established',
+      '1 while the BGP session with a neighbor is Established. Members of a range are there while they are known.',
+      ['neighbor', 'role'],
+      () =>
+        sources.sessions().map(({ neighbor, role, state }) => ({
+          labels: { neighbor, role },
+          value: state === 'Established' ? 1 : 0,
+        })),
+    );
+    this.#counter(
+      'rejected_connections_total',
       'Connections to the BGP port from nobody that is configured.',
       [],
       () => [{ labels: {}, value: sources.rejectedConnections() }],
     );
+  }
+
+  /** A count that somebody else keeps; one that begins at 0 again is a reset, which `rate()` knows. */
+  #counter<L extends string>(
+    name: string,
+    help: string,
+    labelNames: readonly L[],
+    read: () => readonly { labels: Partial<Record<L, string>>; value: number }[],
+  ): void {
+    new Counter<L>({
+      name: `${PREFIX}${name}`,
+      help,
+      labelNames: [...labelNames],
+      registers: [this.metrics.registry],
+      collect() {
+        this.reset();
+        for (const { labels, value } of read()) {
+          this.inc(labels, value);
+        }
+      },
+    });
   }
 
   #gauge<L extends string>(
@@ -288,9 +322,9 @@ function countByState(sources: MetricSources): { labels: { vip: string; state: s
 
 function countSessions(sources: MetricSources): { labels: { role: string; state: string }; value: number }[] {
   const counts = new Map<string, { labels: { role: string; state: string }; value: number }>();
-  for (const labels of sources.sessions()) {
-    const key = `${labels.role} ${labels.state}`;
-    const entry = counts.get(key) ?? { labels, value: 0 };
+  for (const { role, state } of sources.sessions()) {
+    const key = `${role} ${state}`;
+    const entry = counts.get(key) ?? { labels: { role, state }, value: 0 };
     entry.value++;
     counts.set(key, entry);
   }

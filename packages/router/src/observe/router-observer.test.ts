@@ -17,7 +17,7 @@ beforeEach(() => {
   clock = new ManualClock();
   lines = [];
   events = new EventLog({ capacity: 100 });
-  metrics = new RouterMetrics();
+  metrics = new RouterMetrics('1.2.3');
   metrics.observe({
     members: () => [{ vip: 'v', name: '10.0.0.11', state: 'active', weight: 256, exits: 3, heldUntil: 1 }],
     shares: () => [{ vip: 'v', member: '10.0.0.11', share: 0.5 }],
@@ -28,7 +28,7 @@ beforeEach(() => {
       { vip: 'v', upstream: 'tor-2', advertised: false },
     ],
     drain: () => 'leaving',
-    sessions: () => [{ role: 'master', state: 'Established' }],
+    sessions: () => [{ neighbor: '10.0.0.11', role: 'master', state: 'Established' }],
     onLink: () => [],
     rejectedConnections: () => 3,
   });
@@ -80,7 +80,7 @@ describe('a reload that takes VIPs and neighbours away', () => {
     const series = async (): Promise<string[]> =>
       (await metrics.metrics.registry.metrics())
         .split('\n')
-        .filter((line) => /vip="10\.100|neighbor=/.test(line))
+        .filter((line) => /vip="10\.100|neighbor="(masters|others)"/.test(line))
         .map((line) => `${line.replace(/\{.*/, '')} ${/(?:vip|neighbor)="([^"]*)"/.exec(line)?.[1]}`);
     const before = await series();
     const names = (of: string): string[] => before.filter((one) => one.endsWith(of));
@@ -285,9 +285,18 @@ describe('the observer', () => {
     expect(await metric('bgp_lb_router_pool_members{vip="v",state="active"}')).toBe('1');
     expect(await metric('bgp_lb_router_pool_members{vip="v",state="stale"}')).toBe('0');
     expect(await metric('bgp_lb_router_member_bucket_share{vip="v",member="10.0.0.11"}')).toBe('0.5');
-    expect(await metric('bgp_lb_router_member_packets{vip="v",member="10.0.0.11"}')).toBe('12');
+    expect(await metric('bgp_lb_router_member_packets_total{vip="v",member="10.0.0.11"}')).toBe('12');
     expect(await metric('bgp_lb_router_vip_forwarding{vip="v"}')).toBe('1');
     expect(await metric('bgp_lb_router_sessions{role="master",state="Established"}')).toBe('1');
-    expect(await metric('bgp_lb_router_rejected_connections')).toBe('3');
+    expect(await metric('bgp_lb_router_bgp_session_established{neighbor="10.0.0.11",role="master"}')).toBe(
+      '1',
+    );
+    expect(await metric('bgp_lb_router_vip_advertised{vip="v",upstream="tor-1"}')).toBe('1');
+    expect(await metric('bgp_lb_router_vip_advertised{vip="v",upstream="tor-2"}')).toBe('0');
+    expect(await metric('bgp_lb_router_drain{phase="leaving"}')).toBe('1');
+    expect(await metric('bgp_lb_router_drain{phase="none"}')).toBe('0');
+    // Of what others count, the count is told again, not added to.
+    expect(await metric('bgp_lb_router_rejected_connections_total')).toBe('3');
+    expect(await metric('bgp_lb_router_rejected_connections_total')).toBe('3');
   });
 });

@@ -10,6 +10,7 @@ const status: ExplainedStatus = {
       state: 'absent',
       bound: false,
       advertisement: 'none',
+      advertisedTo: [],
       reason: 'bootstrap not proven',
     },
   ],

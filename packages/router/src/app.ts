@@ -52,9 +52,6 @@ import { ConfigReload } from './reload/config-reload.ts';
 /** The newest events that are kept. */
 const EVENTS_KEPT = 1000;
 
-/** Why a VIP is withheld from upstreams while it is forwarded. */
-const IN_DOUBT = 'BFD lost all its members at once: they are probed';
-
 export interface RouterOptions {
   readonly config: RouterConfig;
   /** Reads the configuration as it is now. Throws ConfigError. */
@@ -253,7 +250,8 @@ class Router {
   #advertise(vip: string): void {
     const isCertain = this.#pools.all.get(vip)?.isDoubtful === false;
     const members = isCertain ? this.#dataPlane.forwarding(vip).length : 0;
-    this.#advertiser?.setAdvertised(vip, members, isCertain ? undefined : IN_DOUBT);
+    const doubt = isCertain ? undefined : 'BFD lost all its members at once: they are probed';
+    this.#advertiser?.setAdvertised(vip, members, doubt);
     this.#onLink.setServing(vip.split('/')[0] ?? vip, members > 0 && this.#drain.phase === 'none');
     this.#bgp?.touch(vip);
     this.#serviceStatus.touch();

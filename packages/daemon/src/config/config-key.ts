@@ -47,19 +47,25 @@ function isObject(schema: z.core.$ZodType): boolean {
   return alternativesOf(schema).some((one) => one._zod.def.type === 'object');
 }
 
+/** Also where a word in it chooses between several shapes. */
+function isAlwaysObject(schema: z.core.$ZodType): boolean {
+  return alternativesOf(schema).every((one) => one._zod.def.type === 'object');
+}
+
 function describeKey(fields: readonly z.core.$ZodType[], path: readonly string[], text: string): ConfigKey {
   const defaults = fields.map(defaultOf).find((one) => one !== undefined);
   const allowed = listText(distinct(fields.map(narrowing)));
   const type = [...new Set(fields.map(typeOf))].join(' or ');
+  const isMapping = fields.some(isAlwaysObject);
   return {
     path: text,
     type,
     isRequired: fields.every((field) => field._zod.optin === undefined),
     ...(defaults === undefined ? {} : { default: defaults.value }),
     description: distinct(fields.map((field) => ownDescription(field, fields.length > 1))).join(' '),
-    ...(allowed === '' || allowed === type ? {} : { allowed }),
+    ...(allowed === '' || allowed === type || isMapping ? {} : { allowed }),
     variable: variableName(path),
-    isMapping: fields.some((field) => unwrap(field)._zod.def.type === 'object'),
+    isMapping,
   };
 }
 

@@ -29,7 +29,7 @@ export function configWarnings(config: RouterConfig): string[] {
 
 /** Who is on the masters' link asks for a VIP of its prefix by ARP or NDP, and gets no answer. */
 function unansweredVips({ vips, neighbors, dataplane }: RouterConfig): string[] {
-  if (dataplane.proxyInterfaces.length > 0) return [];
+  if (dataplane.kind !== 'kernel' || dataplane.proxyInterfaces.length > 0) return [];
   return vips.flatMap(({ address }) => {
     const around = neighbors.find(
       (one) =>

@@ -2,7 +2,12 @@ import type { CrossFieldFault } from '@bgp-lb/daemon';
 import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
 import { capabilityFaults } from './capability-faults.ts';
 import { linkLocalFaults } from './link-local-faults.ts';
-import type { MasterNeighborConfig, NeighborConfig, RouterConfig } from './router-config.ts';
+import type {
+  KernelDataplaneConfig,
+  MasterNeighborConfig,
+  NeighborConfig,
+  RouterConfig,
+} from './router-config.ts';
 import { unusableValues } from './unusable-values.ts';
 
 /** The rules that concern more than one key. Pure; every fault is found, not only the first. */
@@ -310,9 +315,17 @@ function bfdFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
   });
 }
 
-function dataPlaneFaults({
-  dataplane: { table, markBase, protocol, proxyInterfaces, proxyMode },
-}: RouterConfig): CrossFieldFault[] {
+function dataPlaneFaults({ dataplane }: RouterConfig): CrossFieldFault[] {
+  return dataplane.kind === 'kernel' ? kernelFaults(dataplane) : [];
+}
+
+function kernelFaults({
+  table,
+  markBase,
+  protocol,
+  proxyInterfaces,
+  proxyMode,
+}: KernelDataplaneConfig): CrossFieldFault[] {
   const faults: CrossFieldFault[] = [];
   if (table >= markBase && table < markBase + 1024) {
     const path = ['dataplane', 'table'];

@@ -88,6 +88,24 @@ interface InternalNeighborConfig extends NeighborBase {
 
 export type NeighborConfig = MasterNeighborConfig | UpstreamNeighborConfig | InternalNeighborConfig;
 
+/** The kernel carries packets, by nexthop objects. */
+export interface KernelDataplaneConfig {
+  readonly kind: 'kernel';
+  readonly buckets: number;
+  /** Milliseconds. */
+  readonly idleTimer: number;
+  readonly table: number;
+  readonly protocol: number;
+  readonly markBase: number;
+  /** Where the VIPs are answered for. */
+  readonly proxyInterfaces: readonly string[];
+  /** With the interface's link-layer address, or with one that goes with the VIP. */
+  readonly proxyMode: 'responder' | 'macvlan';
+}
+
+/** How packets get to the members, by `kind`. Keys of one kind are none of another. */
+export type DataplaneConfig = KernelDataplaneConfig;
+
 /** The router's configuration: the file with all defaults filled in. Durations are milliseconds. */
 export interface RouterConfig {
   readonly asn: number;
@@ -117,18 +135,7 @@ export interface RouterConfig {
     readonly flapDecay: number;
     readonly identities: readonly number[];
   };
-  readonly dataplane: {
-    readonly kind: 'kernel';
-    readonly buckets: number;
-    readonly idleTimer: number;
-    readonly table: number;
-    readonly protocol: number;
-    readonly markBase: number;
-    /** Where the VIPs are answered for. */
-    readonly proxyInterfaces: readonly string[];
-    /** With the interface's link-layer address, or with one that goes with the VIP. */
-    readonly proxyMode: 'responder' | 'macvlan';
-  };
+  readonly dataplane: DataplaneConfig;
   readonly manageSysctls: boolean;
   readonly stateDir: string;
   readonly api: {

@@ -213,6 +213,11 @@ describe('the configuration', () => {
       `${head}${vips}${masters}dataplane: { protocol: 186 }\n`,
       'another routing daemon',
     ],
+    [
+      'a data plane of another kind',
+      `${head}${vips}${masters}dataplane: { kind: nftables }\n`,
+      'dataplane.kind: is not one of the allowed values, got "nftables"; allowed: kernel',
+    ],
     ['a duration without unit', `${head}${vips}${masters}pool: { evictAfter: 15 }\n`, 'evictAfter'],
   ])('refuses %s, with file, line and column', (_, text, message) => {
     const error = refused(text);

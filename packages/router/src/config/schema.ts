@@ -15,7 +15,7 @@ import {
 import * as z from 'zod';
 import { crossFieldFaults } from './cross-field.ts';
 import { neighbor } from './neighbor-schema.ts';
-import type { RouterConfig } from './router-config.ts';
+import type { DataplaneConfig, RouterConfig } from './router-config.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -103,7 +103,7 @@ const pool = z.strictObject({
     ),
 });
 
-const dataplane = z.strictObject({
+const kernelDataplane = z.strictObject({
   kind: z.literal('kernel').default('kernel').describe('Who forwards: the kernel, by nexthop objects.'),
   buckets: z
     .int()
@@ -154,6 +154,9 @@ const dataplane = z.strictObject({
       'How: `responder` answers with the link-layer address of the interface, while the router runs. `macvlan` makes a device for each VIP, with a link-layer address that goes with the VIP from one load balancer to the other; the kernel answers by it also while the router does not run. The network must allow further link-layer addresses: wireless networks and many clouds do not.',
     ),
 });
+
+/** By `kind`: what belongs to one kind of data plane is refused for another. */
+const dataplane: z.ZodType<DataplaneConfig> = z.discriminatedUnion('kind', [kernelDataplane]);
 
 const api = z.strictObject({
   socket: socketPath()

@@ -1,11 +1,12 @@
 import { hostPrefix } from '../bgp/neighbor-options.ts';
+import type { CarriedVip } from '../dataplane/data-plane.ts';
 import type { RouterConfig } from './router-config.ts';
 
-/** Where clients of a VIP connect to. @throws RangeError for a VIP that is not configured */
-export function endpointOf({ vips }: RouterConfig, vip: string): { address: string; port: number } {
+/** Where clients of a VIP connect to, and where that leads. @throws RangeError for a VIP that is not configured */
+export function endpointOf({ vips }: RouterConfig, vip: string): CarriedVip {
   const found = vips.find(({ address }) => hostPrefix(address) === vip);
   if (found === undefined) {
     throw new RangeError(`VIP ${vip}: not configured`);
   }
-  return { address: found.address, port: found.port };
+  return { address: found.address, port: found.port, machinePort: found.machinePort };
 }

@@ -14,18 +14,26 @@ export interface VipEndpoint {
   readonly port: number;
 }
 
+/** A VIP that is carried. */
+export interface CarriedVip extends VipEndpoint {
+  /** Where API servers listen, unless a member has a port of its own. */
+  readonly machinePort: number;
+}
+
 /** How one next hop of a VIP is carried. */
 export interface ForwardingShare {
   readonly nextHop: string;
   readonly weight: number;
-  /** Name of the interface, `undefined` while there is no way to it. */
+  /** Name of the interface; `undefined` while there is no way to it, or where that is not the data plane's to know. */
   readonly interfaceName: string | undefined;
-  /** Hash buckets that point to it. */
-  readonly buckets: number;
-  /** Its part of all buckets, 0 to 1. */
+  /** Hash buckets that point to it; `undefined` where connections are spread in another way. */
+  readonly buckets: number | undefined;
+  /** The part of new connections that it gets, 0 to 1. */
   readonly share: number;
-  /** Packets to it since the group was last changed; `undefined` where the kernel does not count them, or was not asked. */
+  /** Packets to it since its share was last changed; `undefined` where they are not counted, or were not asked for. */
   readonly packets: number | undefined;
+  /** Details in the data plane's own words. */
+  readonly detail?: Readonly<Record<string, string | number | boolean>>;
   /** Why it is wanted but not forwarded to; empty when it is. */
   readonly problem: string;
 }
@@ -43,7 +51,7 @@ export interface VipForwarding {
 
 /** What is counted for a status. */
 export interface StatusParts {
-  /** The buckets, which costs some milliseconds. They are all 0 otherwise. */
+  /** The shares, which may cost some milliseconds. They are all 0 otherwise. */
   readonly shares: boolean;
   /** The packets. Default: as `shares`. */
   readonly packets?: boolean;
@@ -60,7 +68,8 @@ export interface DataPlaneStatus {
 export interface Difference {
   /** `10.100.0.1/32`; `null` for what serves all of them. */
   readonly vip: string | null;
-  readonly object: 'route' | 'next hop' | 'group' | 'rule' | 'firewall';
+  /** Of what kind it is, in the data plane's words: `route`, `next hop`, `group`. */
+  readonly object: string;
   /** What there is against what is wanted, in words. */
   readonly difference: string;
 }
@@ -99,28 +108,10 @@ export interface DataPlaneHandlers {
 }
 
 /**
- * Carries packets for the VIPs to the members of their pools. Its promises, which `dataPlaneConformance` checks:
- * - what an earlier life left forwards on through `start`, which returns it;
- * - `setNextHops` takes effect before it returns, and only connections of removed next hops move;
- * - an empty set makes new connections fail at once, and never loops a packet;
- * - a VIP that is there no more is forwarded for a moment, and is as it was when it comes back within it;
- * - it repairs what it owns and touches nothing else;
- * - after `stop` packets are forwarded as before.
+ * Ways for probes: what is sent by them goes through one member as a client's packets would, whether it is in use or not. Where
+ * a data plane has none, members are probed at their own addresses.
  */
-export interface DataPlane {
-  /** For people: `kernel`. */
-  readonly kind: string;
-  /** Begins with what is there: for each VIP the next hops that are forwarded to already. */
-  start(handlers: DataPlaneHandlers): Promise<ReadonlyMap<string, readonly WeightedNextHop[]>>;
-  /**
-   * The VIPs that are carried from now on; what concerns the others is not touched. One that is new is forwarded to nobody before what
-   * else is there for it is in place. One that is there no more is forwarded as it was for a moment, since packets are on their way to
-   * it when it is withdrawn. Synchronous.
-   * @returns for each VIP that was not carried, the next hops that it is forwarded to already
-   */
-  setVips(vips: readonly VipEndpoint[]): ReadonlyMap<string, readonly WeightedNextHop[]>;
-  /** The whole sets of next hops of these VIPs from now on; what changes of several at once is one call. Synchronous. */
-  setNextHops(changes: ReadonlyMap<string, readonly WeightedNextHop[]>): void;
+export interface ProbeWays {
   /** The next hops that `socketThrough` will be asked for, whether they are in use or not. Synchronous. */
   setProbed(nextHops: readonly string[]): void;
   /**
@@ -128,6 +119,10 @@ export interface DataPlane {
    * Throws `NoWayError` when there is no way to it.
    */
   socketThrough(nextHop: string, address: string): Socket;
+}
+
+/** Moves what connections are spread by. */
+export interface BucketMover {
   /**
    * Moves hash buckets from next hops of the VIP that have more than their share to those that have less, the longest
    * idle first, until this one has its own. Synchronous.
@@ -139,6 +134,36 @@ export interface DataPlane {
     nextHop: string,
     limits: { readonly part: number; readonly mostBusy: number },
   ): BucketMove;
+}
+
+/**
+ * Carries packets for the VIPs to the members of their pools. Its promises, which `dataPlaneConformance` checks, and
+ * `probeWaysConformance` where it has such ways:
+ * - what an earlier life left forwards on through `start`, which returns it;
+ * - `setNextHops` takes effect before it returns, and only connections of removed next hops move;
+ * - an empty set makes new connections fail at once, and never loops a packet;
+ * - a VIP that is there no more is forwarded for a moment, and is as it was when it comes back within it;
+ * - it repairs what it owns and touches nothing else;
+ * - after `stop` packets are forwarded as before.
+ */
+export interface DataPlane {
+  /** For people: `kernel`. */
+  readonly kind: string;
+  /** Only where a member can be reached by its VIP without being in use. */
+  readonly probeWays?: ProbeWays;
+  /** Only where connections are spread by hash buckets. */
+  readonly buckets?: BucketMover;
+  /** Begins with what is there: for each VIP the next hops that are forwarded to already. */
+  start(handlers: DataPlaneHandlers): Promise<ReadonlyMap<string, readonly WeightedNextHop[]>>;
+  /**
+   * The VIPs that are carried from now on; what concerns the others is not touched. One that is new is forwarded to nobody before what
+   * else is there for it is in place. One that is there no more is forwarded as it was for a moment, since packets are on their way to
+   * it when it is withdrawn. Synchronous.
+   * @returns for each VIP that was not carried, the next hops that it is forwarded to already
+   */
+  setVips(vips: readonly CarriedVip[]): ReadonlyMap<string, readonly WeightedNextHop[]>;
+  /** The whole sets of next hops of these VIPs from now on; what changes of several at once is one call. Synchronous. */
+  setNextHops(changes: ReadonlyMap<string, readonly WeightedNextHop[]>): void;
   /** The next hops that the VIP is forwarded to now. */
   forwarding(vip: string): readonly string[];
   status(parts: StatusParts): DataPlaneStatus;

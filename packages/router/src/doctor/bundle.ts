@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { release, version } from 'node:os';
 import { ControlClientError, controlRequest, type Finding } from '@bgp-lb/daemon';
-import { Nftables, NftablesError, RouteSocket } from '@bgp-lb/linux';
 import type { RouterConfig } from '../config/router-config.ts';
+import { makeFootprint } from '../dataplane/make-footprint.ts';
 
 /** What the running router is asked for. */
 const QUESTIONS = ['status', 'neighbors', 'routes', 'fib', 'events'] as const;
@@ -26,8 +26,7 @@ export async function writeBundle(
     findings,
     config,
     router: Object.fromEntries(answers),
-    kernel: kernelObjects(config),
-    nftChains: await chains(),
+    ...(await makeFootprint(config).snapshot()),
   };
   writeFileSync(file, `${JSON.stringify(bundle, null, 2)}\n`, { flag: 'wx', mode: 0o600 });
 }
@@ -37,31 +36,6 @@ async function answer(socket: string, path: string): Promise<unknown> {
     return await controlRequest(socket, 'GET', path);
   } catch (error) {
     if (error instanceof ControlClientError) return { error: error.message };
-    throw error;
-  }
-}
-
-function kernelObjects({ dataplane: { protocol, table } }: RouterConfig): object {
-  const socket = new RouteSocket();
-  try {
-    return {
-      links: socket.links(),
-      addresses: socket.addresses(),
-      nexthops: socket.nexthops({ protocol }),
-      routes: socket.routes({ table }).slice(0, 1000),
-      rules: [...socket.rules(4), ...socket.rules(6)],
-      neighbours: socket.neighbours().slice(0, 1000),
-    };
-  } finally {
-    socket.close();
-  }
-}
-
-async function chains(): Promise<unknown> {
-  try {
-    return await new Nftables().chains();
-  } catch (error) {
-    if (error instanceof NftablesError) return { error: error.message };
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RouterStatus } from '../api/router-status.ts';
-import { checkForwarding, checkMtu, checkSysctls } from './check-host.ts';
+import { checkForwarding, checkMtu, checkSysctls } from '../dataplane/kernel/check-host.ts';
 import { checkNeighbors, checkSignatures, checkStatus } from './check-status.ts';
 
 const member = {

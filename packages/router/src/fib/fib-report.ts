@@ -53,9 +53,12 @@ function unanswered(onLink: Pick<OnLinkResponder, 'status'>): FibDifference[] {
 
 function bucketCounts(dataPlane: Pick<DataPlane, 'status'>): BucketCount[] {
   return dataPlane.status({ shares: true, packets: false }).vips.flatMap(({ vip, members }) => {
-    const total = members.reduce((sum, { buckets }) => sum + buckets, 0);
-    const weights = members.reduce((sum, { weight }) => sum + weight, 0);
-    return members.map(({ nextHop, buckets, weight }) => ({
+    const spread = members.flatMap(({ nextHop, buckets, weight }) =>
+      buckets === undefined ? [] : [{ nextHop, buckets, weight }],
+    );
+    const total = spread.reduce((sum, { buckets }) => sum + buckets, 0);
+    const weights = spread.reduce((sum, { weight }) => sum + weight, 0);
+    return spread.map(({ nextHop, buckets, weight }) => ({
       vip,
       nextHop,
       buckets,

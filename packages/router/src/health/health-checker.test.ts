@@ -1,25 +1,23 @@
-import { once } from 'node:events';
-import { createServer, Socket } from 'node:net';
-import type { ProbeResult } from '@bgp-lb/daemon';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../testing/manual-clock.ts';
-import { HealthChecker, type MemberProbe, probeThrough } from './health-checker.ts';
-import { verdictOf } from './verdict.ts';
+import { HealthChecker } from './health-checker.ts';
+import type { MemberProbe, ProbeReport } from './member-probe.ts';
 
-const good: ProbeResult = { kind: 'ok', tookMs: 1, detail: 'answered 200', isVerified: true, warnings: [] };
+const good: ProbeReport = { verdict: 'good', result: 'ok', tookMs: 1, detail: 'answered 200', warnings: [] };
 
 /** A probe whose answer the test gives. */
 class FakeProbe implements MemberProbe {
+  readonly kind = 'fake';
   started = 0;
   isClosed = false;
   readonly isDoubted: boolean;
-  #answer: (result: ProbeResult) => void = () => undefined;
+  #answer: (result: ProbeReport) => void = () => undefined;
 
   constructor(isDoubted: boolean) {
     this.isDoubted = isDoubted;
   }
 
-  probe(): Promise<ProbeResult> {
+  probe(): Promise<ProbeReport> {
     this.started++;
     return new Promise((resolve) => {
       this.#answer = resolve;
@@ -30,7 +28,7 @@ class FakeProbe implements MemberProbe {
     this.isClosed = true;
   }
 
-  async answer(result: ProbeResult = good): Promise<void> {
+  async answer(result: ProbeReport = good): Promise<void> {
     this.#answer(result);
     await Promise.resolve();
     await Promise.resolve();
@@ -51,12 +49,12 @@ beforeEach(() => {
   checker = new HealthChecker({
     interval: () => interval,
     clock,
-    probe: (vip, nextHop, isDoubted) => {
+    probe: (vip, { nextHop }, isDoubted) => {
       const probe = new FakeProbe(isDoubted);
       probes.set(`${vip} ${nextHop}`, probe);
       return probe;
     },
-    onResult: (vip, nextHop, { kind }) => results.push(`${vip} ${nextHop} ${kind}`),
+    onResult: (vip, nextHop, { result }) => results.push(`${vip} ${nextHop} ${result}`),
   });
 });
 
@@ -139,7 +137,7 @@ describe('the health checker', () => {
     expect(probe('a')).toMatchObject({ started: 1, isDoubted: true });
     await before.answer();
     expect(results).toEqual([]);
-    await probe('a').answer({ ...good, kind: 'timeout' });
+    await probe('a').answer({ ...good, result: 'timeout' });
     expect(results).toEqual(['vip a timeout']);
     clock.advance(99);
     expect(probe('a').started).toBe(1);
@@ -175,62 +173,14 @@ describe('the health checker', () => {
     expect(probe('a').isClosed).toBe(false);
     expect(probes.get('other a')?.isClosed).toBe(true);
   });
-});
 
-describe('a probe through a member, with a limit for its connection', () => {
-  /** A socket to a host that answers no SYN. */
-  class SilentSocket extends Socket {
-    override connect(): this {
-      Object.defineProperty(this, 'connecting', { value: true });
-      return this;
-    }
-  }
-
-  const through = (port: number, open: () => Socket): MemberProbe =>
-    probeThrough({
-      address: '127.0.0.1',
-      port,
-      serverName: 'kubernetes',
-      path: '/readyz',
-      ca: () => undefined,
-      timeoutMs: 20_000,
-      connectTimeoutMs: 50,
-      open,
-    });
-
-  it('gives up a host that does not answer, long before the time for the whole probe', async () => {
-    const { kind, tookMs } = await through(1, () => new SilentSocket()).probe();
-    expect(kind).toBe('timeout');
-    expect(tookMs).toBeLessThan(10_000);
-  });
-
-  it('reads the answer that has waited while this process hung', async () => {
-    const server = createServer((socket) => socket.end());
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const address = server.address();
-    const open = (): Socket => {
-      process.nextTick(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200));
-      return new Socket();
-    };
-    const { kind } = await through(typeof address === 'object' ? (address?.port ?? 0) : 0, open).probe();
-    server.close();
-    // It ends the connection within the handshake: that is what it is told for.
-    expect(kind).toBe('error');
-  });
-});
-
-describe('the verdict on a probe', () => {
-  it.each([
-    ['ok', 'good'],
-    ['unauthorized', 'good'],
-    ['refused', 'refused'],
-    ['unreachable', 'unreachable'],
-    ['status', 'answered'],
-    ['timeout', 'soft'],
-    ['tls', 'soft'],
-    ['error', 'soft'],
-    ['shortage', undefined],
-  ] as const)('of kind %s is %s', (kind, verdict) => {
-    expect(verdictOf({ kind })).toBe(verdict);
+  it('begins with a probe of another port when the member has one', () => {
+    checker.setTargets('vip', [{ nextHop: 'a', urgency: 'normal' }]);
+    const before = probe('a');
+    checker.setTargets('vip', [{ nextHop: 'a', urgency: 'normal' }]);
+    expect(probe('a')).toBe(before);
+    checker.setTargets('vip', [{ nextHop: 'a', port: 7443, urgency: 'normal' }]);
+    expect(before.isClosed).toBe(true);
+    expect(probe('a').started).toBe(1);
   });
 });

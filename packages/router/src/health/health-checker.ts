@@ -1,6 +1,5 @@
-import type { Socket } from 'node:net';
-import { HttpsProbe, type ProbeResult } from '@bgp-lb/daemon';
 import type { Clock } from '@bgp-lb/protocol/node';
+import type { MemberProbe, ProbeReport } from './member-probe.ts';
 
 /**
  * `rising` and `unclaimed` members are probed fast: the sooner it is known, the better. Of a `doubted` one it is asked
@@ -10,13 +9,9 @@ type Urgency = 'normal' | 'rising' | 'unclaimed' | 'doubted';
 
 export interface ProbeTarget {
   readonly nextHop: string;
+  /** Where its API server listens, where that is not where those of the VIP do. */
+  readonly port?: number;
   readonly urgency: Urgency;
-}
-
-/** A running probe of one member; `HttpsProbe` is one. */
-export interface MemberProbe {
-  probe(): Promise<ProbeResult>;
-  close(): void;
 }
 
 export interface HealthCheckerOptions {
@@ -24,8 +19,8 @@ export interface HealthCheckerOptions {
   readonly interval: () => number;
   readonly clock: Clock;
   /** Makes the probe of a VIP through a member; `isDoubted`: its connection must be there within `DOUBTED_CONNECT`. */
-  readonly probe: (vip: string, nextHop: string, isDoubted: boolean) => MemberProbe;
-  readonly onResult: (vip: string, nextHop: string, result: ProbeResult) => void;
+  readonly probe: (vip: string, target: ProbeTarget, isDoubted: boolean) => MemberProbe;
+  readonly onResult: (vip: string, nextHop: string, result: ProbeReport) => void;
 }
 
 /** Milliseconds between two probes of a member that is not `normal`. */
@@ -36,48 +31,6 @@ const FAST_INTERVAL = 100;
  * server is; only one that is lost on the way takes longer, and one lost is not two.
  */
 export const DOUBTED_CONNECT: number = 150;
-
-/** What an `HttpsProbe` of a VIP through a member is made of. */
-export interface ThroughMember {
-  readonly address: string;
-  readonly port: number;
-  readonly serverName: string;
-  readonly path: string;
-  readonly ca: () => string | undefined;
-  readonly timeoutMs: number;
-  /** How long the connection may take to be there; undefined: as long as the probe. */
-  readonly connectTimeoutMs?: number | undefined;
-  /** An unconnected socket that leads to the member. */
-  readonly open: () => Socket;
-}
-
-/** A probe with a new connection each time: that is what a client of this member would do. */
-export function probeThrough({ open, connectTimeoutMs, ...target }: ThroughMember): MemberProbe {
-  return new HttpsProbe({
-    ...target,
-    keepAlive: false,
-    connect: () => {
-      const socket = open().connect({ host: target.address, port: target.port });
-      if (connectTimeoutMs !== undefined) {
-        limitConnecting(socket, connectTimeoutMs);
-      }
-      return socket;
-    },
-  });
-}
-
-function limitConnecting(socket: Socket, limit: number): void {
-  const timer = setTimeout(() => {
-    // After a stall of ours the connection may be there and not read yet: timers come before that in a turn.
-    setImmediate(() => {
-      if (socket.connecting) {
-        socket.destroy(Object.assign(new Error('connect ETIMEDOUT'), { code: 'ETIMEDOUT' }));
-      }
-    });
-  }, limit);
-  const clear = (): void => clearTimeout(timer);
-  socket.once('connect', clear).once('close', clear);
-}
 
 /** Probes every VIP through each of its members, each at its own pace. */
 export class HealthChecker {
@@ -94,15 +47,17 @@ export class HealthChecker {
     const checks = this.#checks.get(vip) ?? new Map<string, MemberCheck>();
     if (targets.length > 0) this.#checks.set(vip, checks);
     else this.#checks.delete(vip);
-    const wanted = new Set(targets.map(({ nextHop }) => nextHop));
+    const wanted = new Map(targets.map((target) => [target.nextHop, target]));
     for (const [nextHop, check] of checks) {
-      if (!wanted.has(nextHop)) {
+      const target = wanted.get(nextHop);
+      if (target === undefined || target.port !== check.port) {
         check.close();
         checks.delete(nextHop);
       }
     }
-    for (const { nextHop, urgency } of targets) {
-      const check = checks.get(nextHop) ?? this.#newCheck(vip, nextHop);
+    for (const target of targets) {
+      const { nextHop, urgency } = target;
+      const check = checks.get(nextHop) ?? this.#newCheck(vip, target);
       checks.set(nextHop, check);
       check.setPace(urgency === 'normal' ? this.#options.interval() : this.#fast(), urgency === 'doubted');
     }
@@ -127,21 +82,23 @@ export class HealthChecker {
     return Math.min(FAST_INTERVAL, this.#options.interval());
   }
 
-  #newCheck(vip: string, nextHop: string): MemberCheck {
+  #newCheck(vip: string, target: ProbeTarget): MemberCheck {
     const { clock, probe, onResult } = this.#options;
     return new MemberCheck(
+      target.port,
       clock,
-      (isDoubted) => probe(vip, nextHop, isDoubted),
-      (result) => onResult(vip, nextHop, result),
+      (isDoubted) => probe(vip, target, isDoubted),
+      (result) => onResult(vip, target.nextHop, result),
     );
   }
 }
 
 /** One member's probes, never two at a time, a constant time from the start of one to the start of the next. */
 class MemberCheck {
+  readonly port: number | undefined;
   #clock: Clock;
   #make: (isDoubted: boolean) => MemberProbe;
-  #onResult: (result: ProbeResult) => void;
+  #onResult: (result: ProbeReport) => void;
   #probe: MemberProbe;
   #isDoubted = false;
   #interval: number | undefined;
@@ -151,10 +108,12 @@ class MemberCheck {
   #cancel: () => void = () => undefined;
 
   constructor(
+    port: number | undefined,
     clock: Clock,
     make: (isDoubted: boolean) => MemberProbe,
-    onResult: (result: ProbeResult) => void,
+    onResult: (result: ProbeReport) => void,
   ) {
+    this.port = port;
     this.#clock = clock;
     this.#make = make;
     this.#onResult = onResult;

@@ -1,5 +1,5 @@
-import type { ProbeResult } from '@bgp-lb/daemon';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { ProbeReport } from '../health/member-probe.ts';
 import { Pool } from '../pool/pool.ts';
 import { PoolController } from '../pool/pool-controller.ts';
 import { settings } from '../pool/testing/pool-bench.ts';
@@ -29,7 +29,7 @@ describe('several sources together', () => {
     pool = new Pool(VIP, { ...settings, initialHold: 0 });
     controller = new PoolController({
       pools: new Map([[VIP, pool]]),
-      dataPlane: { setNextHops: () => undefined, setProbed: () => undefined },
+      dataPlane: { setNextHops: () => undefined },
       clock,
       setTargets: () => undefined,
       onChanged: () => undefined,
@@ -39,8 +39,8 @@ describe('several sources together', () => {
     await sources.start((events) => controller.membership(events));
   });
 
-  function probe(nextHop: string, kind: 'ok' | 'timeout' = 'ok', times = settings.rise): void {
-    const result: ProbeResult = { kind, tookMs: 1, detail: kind, isVerified: true, warnings: [] };
+  function probe(nextHop: string, verdict: 'good' | 'soft' = 'good', times = settings.rise): void {
+    const result: ProbeReport = { verdict, result: verdict, tookMs: 1, detail: verdict, warnings: [] };
     for (let i = 0; i < times; i++) controller.probed(VIP, nextHop, result);
   }
 
@@ -62,7 +62,7 @@ describe('several sources together', () => {
       sources: [{ kind: 'static', name: '', says: 'listed' }],
     });
     expect(member(A)?.gates.every(({ pass }) => pass)).toBe(true);
-    probe(A, 'timeout', settings.fall);
+    probe(A, 'soft', settings.fall);
     clock.advance(settings.evictAfter);
     expect(member(A)?.health).toBe('failing');
   });
@@ -169,7 +169,7 @@ describe('several sources together', () => {
     probe(B);
     speakers.die(A);
     expect(pool.probes()[0]).toEqual({ nextHop: A, urgency: 'unclaimed' });
-    probe(A, 'timeout', 2);
+    probe(A, 'soft', 2);
     expect(weights()).toEqual({ [B]: 256 });
     probe(A);
     expect(weights()).toEqual({ [A]: 256, [B]: 256 });

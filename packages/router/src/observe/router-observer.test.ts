@@ -62,7 +62,7 @@ async function metric(line: string): Promise<string | undefined> {
 
 describe('a reload that takes VIPs and neighbours away', () => {
   it('takes their series with it, and no others', async () => {
-    const probed = { kind: 'ok', tookMs: 1, detail: '', isVerified: true, warnings: [] } as const;
+    const probed = { verdict: 'good', result: 'ok', tookMs: 1, detail: '', warnings: [] } as const;
     for (const vip of ['10.100.0.1/32', '10.100.0.2/32']) {
       observer.transition(vip, {
         member: 'm1',

@@ -3,7 +3,6 @@ import {
   LineLimiter,
   type LineLimits,
   type Logger,
-  type ProbeResult,
   type SuppressedLines,
   suppressedText,
 } from '@bgp-lb/daemon';
@@ -20,6 +19,7 @@ import { describeBfdChange, type Verdict } from '../bfd/who-died.ts';
 import { hostPrefix } from '../bgp/neighbor-options.ts';
 import type { DrainPhase } from '../drain/host-drain.ts';
 import type { MemberDrainOrder } from '../drain/member-drains.ts';
+import type { ProbeReport } from '../health/member-probe.ts';
 import { rejectionClass } from '../membership/import-policy.ts';
 import type { OnLinkChange } from '../on-link/on-link-responder.ts';
 import type { Transition } from '../pool/member-view.ts';
@@ -245,11 +245,11 @@ export class RouterObserver {
     }
   }
 
-  probe(vip: string, nextHop: string, result: ProbeResult): void {
-    this.#metrics.probes.inc({ vip, result: result.kind });
-    this.#metrics.probeDuration.observe({ vip }, result.tookMs / 1000);
-    const trouble = result.kind === 'shortage' ? [`cannot be probed: ${result.detail}`] : [];
-    for (const warning of [...result.warnings, ...trouble]) {
+  probe(vip: string, nextHop: string, { verdict, result, tookMs, detail, warnings }: ProbeReport): void {
+    this.#metrics.probes.inc({ vip, result });
+    this.#metrics.probeDuration.observe({ vip }, tookMs / 1000);
+    const trouble = verdict === undefined ? [`cannot be probed: ${detail}`] : [];
+    for (const warning of [...warnings, ...trouble]) {
       const text = `${vip} through ${nextHop}: ${warning}`;
       this.#record('warn', 'problem', { text }, text, { subject: nextHop, limits: LIMITS.warning });
     }

@@ -17,17 +17,19 @@ export function makeOnLinkResponder(
   clock: Clock,
   observer: OnLinkObserver,
 ): OnLinkResponder {
-  const isMacvlan = dataplane.proxyMode === 'macvlan';
-  if (!isMacvlan) removeLeftovers(observer);
+  // Another data plane has the VIPs itself: the host that owns an address answers for it.
+  const kernel = dataplane.kind === 'kernel' ? dataplane : undefined;
+  const macvlan = kernel?.proxyMode === 'macvlan' ? kernel : undefined;
+  if (macvlan === undefined) removeLeftovers(observer);
   return new OnLinkResponder({
-    interfaces: dataplane.proxyInterfaces,
+    interfaces: kernel?.proxyInterfaces ?? [],
     addresses: vips.map(({ address }) => address),
     host: linuxOnLinkHost,
     clock,
-    virtualLinks: isMacvlan
+    virtualLinks: macvlan
       ? new VirtualLinks({
           clock,
-          protocol: dataplane.protocol,
+          protocol: macvlan.protocol,
           repaired: (what) => observer.repaired(what),
           failing: (problem) => observer.problem(problem),
         })

@@ -1,11 +1,11 @@
-import type { ProbeResult } from '@bgp-lb/daemon';
 import { beforeEach, describe, expect, it } from 'vitest';
+import type { ProbeReport } from '../health/member-probe.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { Pool } from './pool.ts';
 import { PoolController } from './pool-controller.ts';
 import { bgp, down, settings, up } from './testing/pool-bench.ts';
 
-const good: ProbeResult = { kind: 'ok', tookMs: 1, detail: 'answered 200', isVerified: true, warnings: [] };
+const good: ProbeReport = { verdict: 'good', result: 'ok', tookMs: 1, detail: 'answered 200', warnings: [] };
 const [V4, OTHER, V6] = ['10.100.0.1/32', '10.100.0.2/32', 'fd00::1/128'];
 
 let clock: ManualClock;
@@ -26,7 +26,12 @@ beforeEach(() => {
         );
         log.push(`kernel ${lines.join('; ')}`);
       },
-      setProbed: (nextHops) => log.push(`probed ${nextHops.join(' ')}`.trim()),
+      probeWays: {
+        setProbed: (nextHops) => log.push(`probed ${nextHops.join(' ')}`.trim()),
+        socketThrough: () => {
+          throw new Error('not asked for');
+        },
+      },
     },
     clock,
     setTargets: (vip, targets) =>

@@ -1,8 +1,7 @@
-import type { ProbeResult } from '@bgp-lb/daemon';
 import type { Clock } from '@bgp-lb/protocol/node';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { ProbeTarget } from '../health/health-checker.ts';
-import { verdictOf } from '../health/verdict.ts';
+import type { ProbeReport } from '../health/member-probe.ts';
 import type { FromSource, MembershipEvent, StandingEvent } from '../membership/membership-source.ts';
 import type { Transition, WeightedNextHop } from './member-view.ts';
 import type { OperatorDrain } from './operator-drain.ts';
@@ -12,7 +11,7 @@ import type { PoolEvent } from './pool-event.ts';
 export interface PoolControllerOptions {
   /** By VIP, `10.100.0.1/32`. */
   readonly pools: ReadonlyMap<string, Pool>;
-  readonly dataPlane: Pick<DataPlane, 'setNextHops' | 'setProbed'>;
+  readonly dataPlane: Pick<DataPlane, 'setNextHops' | 'probeWays'>;
   readonly clock: Clock;
   /** Hears of the members to probe. */
   readonly setTargets: (vip: string, targets: readonly ProbeTarget[]) => void;
@@ -120,12 +119,11 @@ export class PoolController {
     return vips.map((vip) => [vip, event]);
   }
 
-  probed(vip: string, nextHop: string, result: ProbeResult): void {
-    const verdict = verdictOf(result);
+  probed(vip: string, nextHop: string, { verdict, detail }: ProbeReport): void {
     if (verdict === undefined) {
       return;
     }
-    this.#handle([[vip, { type: 'probed', nextHop, verdict, detail: result.detail }]]);
+    this.#handle([[vip, { type: 'probed', nextHop, verdict, detail }]]);
   }
 
   /** The pools go by other settings: what follows from them is done at once. */
@@ -191,7 +189,7 @@ export class PoolController {
     const nextHops = [...new Set(targets.map(({ nextHop }) => nextHop))].sort();
     if (nextHops.join() !== this.#probed) {
       this.#probed = nextHops.join();
-      this.#options.dataPlane.setProbed(nextHops);
+      this.#options.dataPlane.probeWays?.setProbed(nextHops);
     }
   }
 

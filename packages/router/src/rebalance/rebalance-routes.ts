@@ -22,6 +22,9 @@ export function rebalanceRoutes(rebalancer: Rebalancer, pools: ReadonlyMap<strin
       method: 'POST',
       path: '/api/v1/rebalance',
       handle: ({ body }) => {
+        if (rebalancer.unable !== undefined) {
+          throw new ControlError(409, rebalancer.unable);
+        }
         const parsed = order.safeParse(body);
         if (!parsed.success) {
           throw new ControlError(400, z.prettifyError(parsed.error));

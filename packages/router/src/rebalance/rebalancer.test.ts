@@ -23,9 +23,12 @@ beforeEach(() => {
   };
   rebalancer = new Rebalancer(
     {
-      moveBuckets: (_vip, _member, limits) => {
-        asked.push(limits);
-        return move(limits);
+      kind: 'kernel',
+      buckets: {
+        moveBuckets: (_vip, _member, limits) => {
+          asked.push(limits);
+          return move(limits);
+        },
       },
     },
     clock,
@@ -79,4 +82,12 @@ it('has one for each VIP, and a new one takes its place', () => {
   rebalancer.close();
   clock.advance(60_000);
   expect(asked).toHaveLength(3);
+});
+
+it('says where a data plane has no buckets, and which has', () => {
+  const unable = new Rebalancer({ kind: 'haproxy' }, clock, (rebalance) => changes.push(rebalance));
+  expect(unable.unable).toMatch(/`haproxy` .* only `kernel` has them/);
+  expect(() => unable.start('v', 'm', { rate: 1, mostBusy: 9 })).toThrow(/no hash buckets/);
+  expect(rebalancer.unable).toBeUndefined();
+  expect(changes).toEqual([]);
 });

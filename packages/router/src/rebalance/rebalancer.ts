@@ -1,5 +1,5 @@
 import type { Clock } from '@bgp-lb/protocol/node';
-import type { DataPlane } from '../dataplane/data-plane.ts';
+import type { BucketMover, DataPlane } from '../dataplane/data-plane.ts';
 
 /** A paced move of hash buckets to one member, as it is shown. */
 export interface Rebalance {
@@ -35,7 +35,7 @@ interface Run extends Rebalance {
 
 /** Runs rebalances, one for each VIP at a time, step by step. */
 export class Rebalancer {
-  readonly #dataPlane: Pick<DataPlane, 'moveBuckets'>;
+  readonly #dataPlane: Pick<DataPlane, 'kind' | 'buckets'>;
   readonly #clock: Clock;
   readonly #changed: (rebalance: Rebalance) => void;
   readonly #runs = new Map<string, Run>();
@@ -43,7 +43,7 @@ export class Rebalancer {
 
   /** @param changed one has begun or ended */
   constructor(
-    dataPlane: Pick<DataPlane, 'moveBuckets'>,
+    dataPlane: Pick<DataPlane, 'kind' | 'buckets'>,
     clock: Clock,
     changed: (rebalance: Rebalance) => void,
   ) {
@@ -57,8 +57,21 @@ export class Rebalancer {
     return [...this.#runs.values()].map(shown);
   }
 
-  /** Begins, or goes on with other limits; the first step is done when it returns. */
+  /** Why the data plane can do nothing of the kind, in words; `undefined` where it can. */
+  get unable(): string | undefined {
+    const { kind, buckets } = this.#dataPlane;
+    return buckets === undefined
+      ? `the data plane \`${kind}\` spreads connections by no hash buckets: there is nothing to move, only \`kernel\` has them`
+      : undefined;
+  }
+
+  /**
+   * Begins, or goes on with other limits; the first step is done when it returns.
+   * @throws Error where the data plane is unable to
+   */
   start(vip: string, member: string, options: RebalanceOptions): Rebalance {
+    const { buckets } = this.#dataPlane;
+    if (buckets === undefined) throw new Error(this.unable);
     this.#cancels.get(vip)?.();
     const run: Run = {
       vip,
@@ -72,7 +85,7 @@ export class Rebalancer {
       idleSteps: 0,
     };
     this.#changed(shown(run));
-    return shown(this.#step(run));
+    return shown(this.#step(run, buckets));
   }
 
   /** A VIP that is there no more. */
@@ -90,9 +103,9 @@ export class Rebalancer {
     this.#cancels.clear();
   }
 
-  #step(run: Run): Run {
+  #step(run: Run, buckets: BucketMover): Run {
     const { vip, member, options } = run;
-    const move = this.#dataPlane.moveBuckets(vip, member, {
+    const move = buckets.moveBuckets(vip, member, {
       part: (options.rate * STEP) / 1000,
       mostBusy: options.mostBusy - run.busy,
     });
@@ -101,7 +114,7 @@ export class Rebalancer {
     if (next.state === 'running') {
       this.#cancels.set(
         vip,
-        this.#clock.after(STEP, () => this.#step(next)),
+        this.#clock.after(STEP, () => this.#step(next, buckets)),
       );
     } else {
       this.#cancels.delete(vip);

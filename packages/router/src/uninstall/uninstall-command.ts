@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path';
 import { acquireInstanceLock, type Command, type CommandContext } from '@bgp-lb/daemon';
 import type { RouterConfig } from '../config/router-config.ts';
 import { stateFiles } from '../config/state-files.ts';
-import type { UninstallOptions } from './uninstall.ts';
 
 /** `uninstall`: the kernel as if the router had never been there. */
 export const uninstallCommand = (load: (context: CommandContext) => RouterConfig): Command => ({
@@ -36,34 +35,19 @@ export const uninstallCommand = (load: (context: CommandContext) => RouterConfig
 });
 
 async function removeAll(config: RouterConfig, isDry: boolean): Promise<string[]> {
-  const { Nftables, RouteSocket, readSysctl, writeSysctl } = await import('@bgp-lb/linux');
-  const { SysctlRecord } = await import('../dataplane/kernel/sysctl-record.ts');
-  const { uninstall } = await import('./uninstall.ts');
-  const socket = new RouteSocket();
-  const options: UninstallOptions = {
-    socket,
-    protocol: config.dataplane.protocol,
-    nft: new Nftables(),
-    sysctl: { read: readSysctl, write: writeSysctl },
-    record: new SysctlRecord(join(config.stateDir, stateFiles.sysctls)),
-    isDry,
-  };
-  try {
-    const { removed, restored, left } = await uninstall(options);
-    const names = Object.values(stateFiles).flatMap((name) => [name, `${name}.new`]);
-    const files = [...names.map((name) => join(config.stateDir, name)), config.api.socket];
-    const present = files.filter((path) => existsSync(path));
-    if (!isDry) for (const path of present) rmSync(path, { force: true });
-    const would = isDry ? 'would ' : '';
-    const past = isDry ? '' : 'd';
-    return [
-      ...[...removed, ...present].map((what) => `${would}remove${past} ${what}`),
-      ...restored.map((what) => `${would}restore${past} ${what}`),
-      ...left.map((what) => `left: ${what}`),
-    ];
-  } finally {
-    socket.close();
-  }
+  const { makeFootprint } = await import('../dataplane/make-footprint.ts');
+  const { removed, restored, left } = await makeFootprint(config).remove(isDry);
+  const names = Object.values(stateFiles).flatMap((name) => [name, `${name}.new`]);
+  const files = [...names.map((name) => join(config.stateDir, name)), config.api.socket];
+  const present = files.filter((path) => existsSync(path));
+  if (!isDry) for (const path of present) rmSync(path, { force: true });
+  const would = isDry ? 'would ' : '';
+  const past = isDry ? '' : 'd';
+  return [
+    ...[...removed, ...present].map((what) => `${would}remove${past} ${what}`),
+    ...restored.map((what) => `${would}restore${past} ${what}`),
+    ...left.map((what) => `left: ${what}`),
+  ];
 }
 
 /** Others may keep files there: the speaker does on a machine that is both. */

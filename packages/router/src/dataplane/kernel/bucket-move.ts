@@ -83,7 +83,7 @@ function countByMember(buckets: readonly NexthopBucket[]): Map<number, number> {
   return counts;
 }
 
-/** One step: see `DataPlane.moveBuckets`. */
+/** One step: see `BucketMover.moveBuckets`. */
 export function moveBuckets(step: {
   readonly reconciler: Pick<KernelReconciler, 'known' | 'pulse'>;
   /** The VIP's; `undefined` when it has none. */

@@ -1,12 +1,17 @@
-import { dataPlaneConformance } from '../testing/data-plane-conformance.ts';
+import {
+  type DataPlaneHarness,
+  type DrivenProbeWays,
+  dataPlaneConformance,
+  probeWaysConformance,
+} from '../testing/data-plane-conformance.ts';
 import { DataPlaneProcess, VIP } from './testing/data-plane-process.ts';
 import { LbNamespaces } from './testing/lb-namespaces.ts';
 import { VipServers } from './testing/vip-servers.ts';
 
-dataPlaneConformance('the kernel', async () => {
+async function harness(): Promise<DataPlaneHarness<DrivenProbeWays>> {
   const lab = new LbNamespaces(['client', 'm1', 'm2']);
   const servers = new VipServers(lab);
-  const members = [lab.member('m1').address, lab.member('m2').address] as const;
+  const members: readonly [string, string] = [lab.member('m1').address, lab.member('m2').address];
   // The client is no master: it has no VIP of its own.
   lab.exec('ip', '-n', lab.member('client').namespace, 'addr', 'del', '10.100.0.1/32', 'dev', 'lo');
   await servers.serve('m1', members[0]);
@@ -33,4 +38,7 @@ dataPlaneConformance('the kernel', async () => {
       lab.remove();
     },
   };
-});
+}
+
+dataPlaneConformance('the kernel', harness);
+probeWaysConformance('the kernel', harness);

@@ -100,7 +100,7 @@ describe('the kernel data plane', () => {
       ['to-m1', ''],
       ['to-m2', ''],
     ]);
-    expect(vip?.members.reduce((sum, member) => sum + member.buckets, 0)).toBe(1024);
+    expect(vip?.members.reduce((sum, member) => sum + (member.buckets ?? 0), 0)).toBe(1024);
   });
 
   it('refuses a next hop that is not on a connected network and carries the others', async () => {

@@ -2,11 +2,13 @@ import type { Socket } from 'node:net';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import {
   type BucketMove,
+  type BucketMover,
   type DataPlane,
   type DataPlaneHandlers,
   type DataPlaneStatus,
   type Difference,
   NoWayError,
+  type ProbeWays,
   type StatusParts,
   type VipEndpoint,
 } from '../data-plane.ts';
@@ -43,8 +45,10 @@ const LEAVE = 2000;
 const MAIN_TABLE = 254;
 
 /** Forwards by nexthop objects, one resilient group for each VIP, and its route. */
-export class KernelDataPlane implements DataPlane {
+export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   readonly kind = 'kernel';
+  readonly probeWays: ProbeWays = this;
+  readonly buckets: BucketMover = this;
   #options: KernelDataPlaneOptions;
   #host: KernelHost;
   #resolver: NextHopResolver;

@@ -208,9 +208,9 @@ describe('sixteen VIPs with sixteen members each', () => {
       }
       const { vips: shown, problems } = await running.status();
       expect(problems).toEqual([]);
-      expect(shown.map(({ members: list }) => list.reduce((sum, { buckets }) => sum + buckets, 0))).toEqual(
-        vips.map(() => 1024),
-      );
+      expect(
+        shown.map(({ members: list }) => list.reduce((sum, { buckets = 0 }) => sum + buckets, 0)),
+      ).toEqual(vips.map(() => 1024));
     },
     SLOW,
   );

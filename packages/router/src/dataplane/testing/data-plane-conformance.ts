@@ -9,21 +9,25 @@ interface DrivenDataPlane {
   /** `setVips` of the interface, with the VIP or without any: the members of it that were found. */
   setCarried(isCarried: boolean): Promise<readonly WeightedNextHop[] | undefined>;
   setNextHops(nextHops: readonly WeightedNextHop[]): Promise<unknown>;
-  setProbed(nextHops: readonly string[]): Promise<void>;
-  /** Connects to the VIP by `socketThrough` and returns the first octets, or the error's code. */
-  probe(nextHop: string): Promise<string>;
   status(): Promise<DataPlaneStatus>;
   stop(): Promise<void>;
   /** Ends the process as kill -9 does. */
   kill(): Promise<void>;
 }
 
+/** One whose probes have ways of their own. */
+export interface DrivenProbeWays extends DrivenDataPlane {
+  setProbed(nextHops: readonly string[]): Promise<void>;
+  /** Connects to the VIP by `socketThrough` and returns the first octets, or the error's code. */
+  probe(nextHop: string): Promise<string>;
+}
+
 /** What an implementation brings to its conformance test. */
-export interface DataPlaneHarness {
+export interface DataPlaneHarness<D extends DrivenDataPlane = DrivenDataPlane> {
   /** Two members that serve the VIP: each answers a connection with its own next hop. */
   readonly members: readonly [string, string];
   /** A new instance on the same host. */
-  launch(): Promise<DrivenDataPlane>;
+  launch(): Promise<D>;
   /** Connects to the VIP as a client does: which member answered, or the error's code. */
   connect(): Promise<string>;
   close(): Promise<void>;
@@ -31,6 +35,9 @@ export interface DataPlaneHarness {
 
 /** A client that is refused at once sees a reset or an ICMP error; one that hangs sees a timeout. */
 const refusals = ['ECONNREFUSED', 'EHOSTUNREACH'];
+
+const full = (...nextHops: string[]): WeightedNextHop[] =>
+  nextHops.map((nextHop) => ({ nextHop, weight: 256 }));
 
 /** The promises of `DataPlane`, checked against an implementation by what clients see. */
 export function dataPlaneConformance(name: string, make: () => Promise<DataPlaneHarness>): void {
@@ -47,9 +54,6 @@ export function dataPlaneConformance(name: string, make: () => Promise<DataPlane
       await plane?.kill();
       await harness?.close();
     });
-
-    const full = (...nextHops: string[]): WeightedNextHop[] =>
-      nextHops.map((nextHop) => ({ nextHop, weight: 256 }));
 
     async function owners(connections: number): Promise<Set<string>> {
       const seen = await Promise.all(Array.from({ length: connections }, () => harness.connect()));
@@ -78,12 +82,15 @@ export function dataPlaneConformance(name: string, make: () => Promise<DataPlane
       expect(refusals).toContain(await harness.connect());
     });
 
-    it('reaches a member that is not in use, and that member only', async () => {
+    it('gives each member its share of new connections, and next to none to one of weight 1', async () => {
       await plane.start();
-      await plane.setNextHops(full(harness.members[1]));
-      await plane.setProbed(harness.members);
-      expect(await plane.probe(harness.members[0])).toBe(harness.members[0]);
-      expect(await plane.probe(harness.members[1])).toBe(harness.members[1]);
+      const [first, second] = harness.members;
+      await plane.setNextHops([...full(first), { nextHop: second, weight: 1 }]);
+      const shares = (await plane.status()).vips.flatMap(({ members }) => members);
+      const shareOf = (nextHop: string) => shares.find((one) => one.nextHop === nextHop)?.share ?? 0;
+      expect(shareOf(first)).toBeGreaterThan(0.98);
+      expect(shareOf(second)).toBeGreaterThan(0);
+      expect(shares.map(({ weight }) => weight).sort()).toEqual([1, 256]);
     });
 
     it('says how much each member gets', async () => {
@@ -118,5 +125,34 @@ export function dataPlaneConformance(name: string, make: () => Promise<DataPlane
         expect(await harness.connect()).toBe(harness.members[0]);
       },
     );
+  });
+}
+
+/** The promises of `ProbeWays`, for an implementation that has them. */
+export function probeWaysConformance(
+  name: string,
+  make: () => Promise<DataPlaneHarness<DrivenProbeWays>>,
+): void {
+  describe(`${name} as a data plane with ways for probes`, () => {
+    let harness: DataPlaneHarness<DrivenProbeWays>;
+    let plane: DrivenProbeWays;
+
+    beforeEach(async () => {
+      harness = await make();
+      plane = await harness.launch();
+    });
+
+    afterEach(async () => {
+      await plane?.kill();
+      await harness?.close();
+    });
+
+    it('reaches a member that is not in use, and that member only', async () => {
+      await plane.start();
+      await plane.setNextHops(full(harness.members[1]));
+      await plane.setProbed(harness.members);
+      expect(await plane.probe(harness.members[0])).toBe(harness.members[0]);
+      expect(await plane.probe(harness.members[1])).toBe(harness.members[1]);
+    });
   });
 }

@@ -1,13 +1,14 @@
 import type { Nftables, RouteSocket } from '@bgp-lb/linux';
-import { perform, readOwnObjects } from '../dataplane/kernel/kernel-access.ts';
-import { noObjects } from '../dataplane/kernel/kernel-objects.ts';
-import { NFT_TABLE, nftFamilies } from '../dataplane/kernel/nft-table.ts';
-import { describeOperation, operations } from '../dataplane/kernel/operation.ts';
-import type { SysctlRecord } from '../dataplane/kernel/sysctl-record.ts';
-import type { SysctlAccess } from '../dataplane/kernel/sysctls.ts';
-import { removeVirtualLinks } from '../on-link/virtual-links.ts';
+import { removeVirtualLinks } from '../../on-link/virtual-links.ts';
+import type { Removal } from '../data-plane-footprint.ts';
+import { perform, readOwnObjects } from './kernel-access.ts';
+import { noObjects } from './kernel-objects.ts';
+import { NFT_TABLE, nftFamilies } from './nft-table.ts';
+import { describeOperation, operations } from './operation.ts';
+import type { SysctlRecord } from './sysctl-record.ts';
+import type { SysctlAccess } from './sysctls.ts';
 
-export interface UninstallOptions {
+interface UninstallOptions {
   readonly socket: RouteSocket;
   /** Route protocol number of what is ours. */
   readonly protocol: number;
@@ -18,14 +19,6 @@ export interface UninstallOptions {
   readonly isDry: boolean;
 }
 
-/** What was done, or with `isDry` would be, and what stays; one phrase each. */
-export interface Uninstalled {
-  readonly removed: readonly string[];
-  /** Settings with their former values. */
-  readonly restored: readonly string[];
-  readonly left: readonly string[];
-}
-
 /** Others may have begun to rely on forwarding, and `accept_ra` has to fit to it. */
 const KEPT = /^net\.ipv4\.ip_forward$|\.forwarding$|\.accept_ra$/;
 
@@ -34,7 +27,7 @@ const KEPT = /^net\.ipv4\.ip_forward$|\.forwarding$|\.accept_ra$/;
  * would put it back. Idempotent.
  * @throws NetlinkError, NftablesError, SysctlError when something cannot be removed
  */
-export async function uninstall(options: UninstallOptions): Promise<Uninstalled> {
+export async function uninstall(options: UninstallOptions): Promise<Removal> {
   const removed = [...removeObjects(options), ...removeVirtualLinks(options.socket, options.isDry)];
   for (const family of nftFamilies) {
     if ((await options.nft.table(family, NFT_TABLE)) === undefined) continue;
@@ -54,7 +47,7 @@ function removeObjects({ socket, protocol, isDry }: UninstallOptions): string[] 
 }
 
 /** What nobody has changed since gets its former value again. */
-function restoreSysctls({ sysctl, record, isDry }: UninstallOptions): Omit<Uninstalled, 'removed'> {
+function restoreSysctls({ sysctl, record, isDry }: UninstallOptions): Omit<Removal, 'removed'> {
   const restored: string[] = [];
   const left: string[] = [];
   for (const [name, { before, after }] of [...record.read()].reverse()) {

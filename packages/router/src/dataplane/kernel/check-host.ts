@@ -1,6 +1,6 @@
 import { type Finding, fault, good, type NftChain, warning } from '@bgp-lb/daemon';
 import type { Link } from '@bgp-lb/linux';
-import { applySysctls, type SysctlAccess, type SysctlSetting } from '../dataplane/kernel/sysctls.ts';
+import { applySysctls, type SysctlAccess, type SysctlSetting } from './sysctls.ts';
 
 /** Forward chains that drop what nobody accepts: VIP packets have to pass them. Pure. */
 export function checkForwarding(

@@ -1,0 +1,161 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { chainsThatDrop, checkDuplicates, checkOwners, type Finding, fault } from '@bgp-lb/daemon';
+import {
+  addressOwners,
+  arpLinks,
+  detectionOf,
+  type Link,
+  Nftables,
+  NftablesError,
+  RouteSocket,
+  readSysctl,
+  writeSysctl,
+} from '@bgp-lb/linux';
+import type { KernelDataplaneConfig, RouterConfig } from '../../config/router-config.ts';
+import { stateFiles } from '../../config/state-files.ts';
+import type { DataPlaneFootprint } from '../data-plane-footprint.ts';
+import { checkForwarding, checkMtu, checkSysctls } from './check-host.ts';
+import { uninstall } from './kernel-uninstall.ts';
+import { NextHopResolver } from './next-hop-resolver.ts';
+import { SysctlRecord } from './sysctl-record.ts';
+import { wantedSysctls } from './sysctls.ts';
+
+/** Milliseconds that an owner of a VIP has to answer. */
+const ANSWER_TIME = 600;
+/** Tables of iptables-legacy that are loaded, one a line. */
+const LEGACY_TABLES = ['/proc/net/ip_tables_names', '/proc/net/ip6_tables_names'];
+/** Objects of one kind that a bug report has at most. */
+const MOST_OBJECTS = 1000;
+
+const sysctl = { read: readSysctl, write: writeSysctl };
+
+/** Next-hop groups, routes, rules, the nft table, settings, and devices that answer for VIPs of a subnet. */
+export function kernelFootprint(
+  dataplane: KernelDataplaneConfig,
+  { vips, stateDir }: Pick<RouterConfig, 'vips' | 'stateDir'>,
+): DataPlaneFootprint {
+  const { protocol, table, proxyInterfaces } = dataplane;
+  return {
+    kind: 'kernel',
+    examine: async ({ nextHops, fixes }) => [
+      ...withRoutes((routes) => kernelFindings({ vips, proxyInterfaces, routes, nextHops, fixes })),
+      ...(await firewall(vips)),
+    ],
+    async remove(isDry) {
+      const socket = new RouteSocket();
+      const record = new SysctlRecord(join(stateDir, stateFiles.sysctls));
+      try {
+        return await uninstall({ socket, protocol, nft: new Nftables(), sysctl, record, isDry });
+      } finally {
+        socket.close();
+      }
+    },
+    snapshot: async () => ({
+      kernel: withRoutes((routes) => kernelObjects(routes, protocol, table)),
+      nftChains: await chains(),
+    }),
+  };
+}
+
+function withRoutes<T>(run: (routes: RouteSocket) => T): T {
+  const routes = new RouteSocket();
+  try {
+    return run(routes);
+  } finally {
+    routes.close();
+  }
+}
+
+function kernelFindings({
+  vips,
+  proxyInterfaces,
+  routes,
+  nextHops,
+  fixes,
+}: {
+  readonly vips: RouterConfig['vips'];
+  readonly proxyInterfaces: readonly string[];
+  readonly routes: RouteSocket;
+  readonly nextHops: readonly string[];
+  readonly fixes: boolean;
+}): readonly Finding[] {
+  const links = routes.links();
+  const resolver = new NextHopResolver(routes);
+  const memberLinks = new Set<string>();
+  const unreachable: Finding[] = [];
+  for (const nextHop of nextHops) {
+    const answer = resolver.resolve(nextHop);
+    if ('problem' in answer) {
+      const fix = 'members have to be on a link of this host: an address, a route or a cable is missing';
+      unreachable.push(fault('next hop', nextHop, answer.problem, fix));
+    } else memberLinks.add(answer.interfaceName);
+  }
+  const up = links.filter(({ isUp, isLoopback }) => isUp && !isLoopback);
+  const versions = ([4, 6] as const).filter((version) =>
+    vips.some(({ address }) => address.includes(':') === (version === 6)),
+  );
+  const onLink = proxyInterfaces.filter((name) => links.some((link) => link.name === name));
+  const settings = wantedSysctls({
+    versions,
+    memberInterfaces: [...new Set([...memberLinks, ...onLink])],
+    interfaces: up.map(({ name }) => name),
+  });
+  const inUse = links.filter(({ name }) => memberLinks.has(name) || onLink.includes(name));
+  return [
+    ...unreachable,
+    ...checkDuplicates(detectionOf(routes.addresses(), inUse)),
+    ...checkSysctls(settings, sysctl, fixes),
+    ...checkMtu(up, [...memberLinks]),
+    ...owners(vips, arpLinks(up, routes.addresses()), routes),
+  ];
+}
+
+/** A master that answers ARP for the VIP itself is named by the address that it has on that link. */
+function owners(vips: RouterConfig['vips'], links: readonly Link[], routes: RouteSocket): readonly Finding[] {
+  return checkOwners({
+    addresses: vips.map(({ address }) => address),
+    links,
+    ask: (link, address) => addressOwners(link, address, ANSWER_TIME),
+    nameOf: (owner) => {
+      const isVip = (address: string): boolean => vips.some((vip) => vip.address === address);
+      const known = routes
+        .neighbours()
+        .filter(({ linkLayerAddress, address }) => linkLayerAddress === owner && !isVip(address));
+      return known.length === 0 ? '' : ` (${known.map(({ address }) => address).join(', ')})`;
+    },
+    fix: 'if that is a master: arp_ignore=1 there, which its speaker sets; kube-vip or keepalived: take the address off that host. Another bgp-lb router that stands in is as it should be',
+  });
+}
+
+async function firewall(vips: RouterConfig['vips']): Promise<readonly Finding[]> {
+  const hasLegacy = LEGACY_TABLES.some(
+    (file) => existsSync(file) && readFileSync(file, 'utf8').split('\n').includes('filter'),
+  );
+  try {
+    return checkForwarding(chainsThatDrop(await new Nftables().chains(), 'forward'), vips, hasLegacy);
+  } catch (error) {
+    if (!(error instanceof NftablesError)) throw error;
+    return [fault('firewall', 'nft', error.message, 'the router cannot work without nft')];
+  }
+}
+
+function kernelObjects(routes: RouteSocket, protocol: number, table: number): object {
+  return {
+    links: routes.links(),
+    addresses: routes.addresses(),
+    nexthops: routes.nexthops({ protocol }),
+    routes: routes.routes({ table }).slice(0, MOST_OBJECTS),
+    rules: [...routes.rules(4), ...routes.rules(6)],
+    neighbours: routes.neighbours().slice(0, MOST_OBJECTS),
+  };
+}
+
+async function chains(): Promise<unknown> {
+  try {
+    return await new Nftables().chains();
+  } catch (error) {
+    if (error instanceof NftablesError) return { error: error.message };
+    throw error;
+  }
+}

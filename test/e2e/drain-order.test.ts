@@ -19,7 +19,7 @@ describe('masters that are drained without force', { timeout: TIMEOUT }, () => {
       // Masters leave more than once, and are not to be held back for it.
       router: { pool: { flapHold: '0s' } },
       // A machine that is busy is not to look like an API server that is not well.
-      speaker: { apiServer: { timeout: '5s', fall: 5 } },
+      speaker: { apiServer: { timeout: '2s', fall: 5 } },
     });
   }, TIMEOUT);
   afterAll(async () => {

@@ -26,7 +26,7 @@ describe('a master that leaves', { timeout: TIMEOUT }, () => {
       // The same master leaves again and again, and is not to be held back for it.
       router: { pool: { flapHold: '0s' } },
       // A machine that is busy is not to look like an API server that is not well.
-      speaker: { drain: { timeout: '60s' }, apiServer: { timeout: '5s', fall: 5 } },
+      speaker: { drain: { timeout: '60s' }, apiServer: { timeout: '2s', fall: 5 } },
     });
     leaving = lab.master(2);
   }, TIMEOUT);

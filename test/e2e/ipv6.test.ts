@@ -41,7 +41,7 @@ describe('a cluster without IPv4', { timeout: TIMEOUT }, () => {
       vipPort: 443,
       controlPlane: 'stand-in',
       // A machine that is busy is not to look like an API server that is not well.
-      speaker: { drain: { timeout: '60s' }, apiServer: { timeout: '5s', fall: 5 } },
+      speaker: { drain: { timeout: '60s' }, apiServer: { timeout: '2s', fall: 5 } },
     });
     await lab.lb.router.start();
   }, TIMEOUT);

@@ -73,7 +73,7 @@ describe('GoBGP 3.10 under a supervisor, as a master beside ours', { timeout: 12
     lab = await Lab.create({
       masters: 2,
       controlPlane: 'stand-in',
-      speaker: { apiServer: { timeout: '5s', fall: 5 } },
+      speaker: { apiServer: { timeout: '2s', fall: 5 } },
     });
     await lab.lb.router.start();
     await startMaster(lab, lab.master(1));

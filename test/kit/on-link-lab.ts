@@ -60,7 +60,7 @@ export class OnLinkLab {
         })),
       },
       // A machine that is busy is not to look like an API server that is not well.
-      speaker: { apiServer: { timeout: '5s', fall: 5 } },
+      speaker: { apiServer: { timeout: '2s', fall: 5 } },
     });
     try {
       const all = new OnLinkLab(lab);

@@ -26,6 +26,7 @@ export { ConfigError, type Diagnostic, formatDiagnostic, type Origin } from './c
 export { type DurationLimits, duration, formatDuration, parseDuration } from './config/duration.ts';
 export { FieldError, type FieldKind, type TextField, textField } from './config/field.ts';
 export { filePath, socketPath } from './config/file-path.ts';
+export { hostFaults, type NamedOnHost } from './config/host-faults.ts';
 export { type JsonSchemaHeading, jsonSchema } from './config/json-schema.ts';
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/load-config.ts';
 export { type LogSection, logSection } from './config/log-section.ts';

@@ -50,6 +50,23 @@ describe('the command line', () => {
     expect(stderr).toContain('warning: VIP 10.0.0.100: lies in the range');
   });
 
+  it('looks at this host, unless the configuration is for another machine', () => {
+    const missing = join(folder, 'no-password');
+    const path = config(
+      `${good.replace('asn: 64512 }', `asn: 64512, passwordFile: ${missing} }`)}stateDir: ${main}\n`,
+    );
+    const { status, stderr } = router('check-config', '--config', path);
+    expect(status).toBe(2);
+    expect(stderr).toContain(`${path}:7:`);
+    expect(stderr).toContain('neighbors.0.passwordFile: cannot be read: ENOENT');
+    expect(stderr).toContain('stateDir: is not a folder');
+    expect(router('check-config', '--offline', '--config', path)).toMatchObject({ status: 0 });
+    expect(router('run', '--config', path)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('neighbors.0.passwordFile: cannot be read') as string,
+    });
+  });
+
   it('names file, line, column, value and what is allowed, and exits with 2', () => {
     const path = config(good.replace('port: 6443', 'port: 70000'));
     const { status, stderr } = router('check-config', '--config', path);

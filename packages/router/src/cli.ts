@@ -17,6 +17,7 @@ import type { NeighborStatus, RouterRoutes } from './api/neighbor-status.ts';
 import type { RouterStatus } from './api/router-status.ts';
 import { eventLine, neighborsTable, neighborTables, routesTables, statusTables } from './api/tables.ts';
 import { configWarnings } from './config/config-warnings.ts';
+import { faultsOnHost } from './config/faults-on-host.ts';
 import type { RouterConfig } from './config/router-config.ts';
 import { API_VERSION, CONFIG_KIND, routerSchema } from './config/schema.ts';
 import { doctorCommand } from './doctor/doctor-command.ts';
@@ -34,7 +35,7 @@ const VERSION = '0.1.0';
 const CONFIG_FILE = '/etc/bgp-lb/router.yaml';
 const SOCKET = '/run/bgp-lb/router.sock';
 
-function load({ configFile, configFlags, env }: CommandContext): RouterConfig {
+function load({ configFile, configFlags, env }: CommandContext, onHost = false): RouterConfig {
   return loadConfig({
     schema: routerSchema,
     file: configFile,
@@ -42,6 +43,7 @@ function load({ configFile, configFlags, env }: CommandContext): RouterConfig {
     env,
     apiVersion: API_VERSION,
     kind: CONFIG_KIND,
+    onHost: onHost ? faultsOnHost : undefined,
   }).config;
 }
 
@@ -51,7 +53,7 @@ const run = (program: URL): Command => ({
   describe: 'Run the router in the foreground',
   takesConfig: true,
   async run(context) {
-    const config = load(context);
+    const config = load(context, true);
     const logger = createLogger(config.log.level, { name: NAME });
     // The daemon's parts are loaded only here: the other commands answer faster without them.
     const { startRouter } = await import('./app.ts');
@@ -66,7 +68,7 @@ const run = (program: URL): Command => ({
       notify,
       watchdogTime: watchdogTime(context.env, process.pid),
       start: () =>
-        startRouter({ config, reread: () => load(context), program, logger, version: VERSION, notify }),
+        startRouter({ config, reread: () => load(context, true), program, logger, version: VERSION, notify }),
     });
     return 0;
   },
@@ -138,12 +140,12 @@ const commands: readonly Command[] = [
   mrtCommand,
   explainCommand,
   rebalanceCommand,
-  doctorCommand(load),
+  doctorCommand((context) => load(context)),
   resetCommand,
   reloadCommand,
   drainCommand,
   undrainCommand,
-  uninstallCommand(load),
+  uninstallCommand((context) => load(context)),
 ];
 
 /** Runs the command line and resolves to its exit code. @param program what the BFD thread runs */

@@ -40,7 +40,7 @@ function runCommand(program: URL | string): Command {
     describe: 'Run the speaker in the foreground',
     takesConfig: true,
     async run(context) {
-      const config = loadSpeakerConfig(context);
+      const config = loadSpeakerConfig(context, true);
       const logger = createLogger(config.log.level, { name: 'bgp-lb-speaker' });
       // The daemon's parts are loaded only here: the other commands answer faster without them.
       const { startSpeaker } = await import('./app.ts');
@@ -58,7 +58,7 @@ function runCommand(program: URL | string): Command {
           const daemon = await startSpeaker({
             config,
             configFile: context.configFile,
-            reread: () => loadSpeakerConfig(context),
+            reread: () => loadSpeakerConfig(context, true),
             program,
             logger,
             version: VERSION,

@@ -3,19 +3,28 @@ import type { Table } from '../output/table.ts';
 import type { Command, CommandContext } from './command.ts';
 
 /**
- * `check-config`: `load` throws ConfigError for a configuration with faults.
+ * `check-config`: `load` throws ConfigError for a configuration with faults; with `onHost` it looks at this host too.
  * @param warnings what works and is seldom wanted, a sentence each
  */
 export function checkConfigCommand<T>(
-  load: (context: CommandContext) => T,
+  load: (context: CommandContext, onHost: boolean) => T,
   warnings: (config: T) => readonly string[],
 ): Command {
   return {
     syntax: 'check-config',
     describe: 'Check the configuration and say what is wrong with it',
     takesConfig: true,
+    options: {
+      offline: {
+        type: 'boolean',
+        default: false,
+        describe:
+          'Leave out what is on this host (password files, folders, own addresses): the configuration is for another machine',
+      },
+    },
     run(context) {
-      for (const warning of warnings(load(context))) context.say(`warning: ${warning}`);
+      for (const warning of warnings(load(context, context.args['offline'] !== true)))
+        context.say(`warning: ${warning}`);
       context.write(`${context.configFile} is good\n`);
       return 0;
     },

@@ -1,6 +1,7 @@
 import type * as z from 'zod';
 import { shortValue } from '../output/printable.ts';
 import { readRegularFile } from '../process/read-regular-file.ts';
+import type { CrossFieldFault } from './cross-field-fault.ts';
 import { ConfigError, type Diagnostic, type Origin, originText } from './diagnostic.ts';
 import { type Explained, explainIssue } from './explain-issue.ts';
 import { nearestName } from './nearest-name.ts';
@@ -30,6 +31,8 @@ export interface LoadConfigOptions<S extends z.ZodType> {
   readonly env?: NodeJS.ProcessEnv;
   readonly apiVersion: string;
   readonly kind: string;
+  /** Looks for what the configuration contradicts on this host, once it is good by itself. */
+  readonly onHost?: ((config: z.output<S>) => readonly CrossFieldFault[]) | undefined;
 }
 
 /** A configuration that passed. */
@@ -86,6 +89,12 @@ export function loadConfig<S extends z.ZodType>(options: LoadConfigOptions<S>): 
     found.push(...explained.map((one) => place(source, overrides, one.path, one)));
   }
   if (found.length > 0 || !result.success) throw new ConfigError(found);
+  const onHost = options.onHost?.(result.data) ?? [];
+  if (onHost.length > 0) {
+    throw new ConfigError(
+      onHost.map((one) => place(source, overrides, one.path, { ...one, value: shortValue(one.value) })),
+    );
+  }
   return { config: result.data, text, origin: (path) => originOf(source, overrides, path) };
 }
 

@@ -77,6 +77,17 @@ describe('lint', () => {
     );
   });
 
+  it('refuses cycles of imports that are of types only', () => {
+    const file = (other: string, own: string): string =>
+      `import type { ${other.toUpperCase()} } from './${other}.ts';\n\nexport interface ${own.toUpperCase()} {\n  readonly other: ${other.toUpperCase()} | undefined;\n}\n`;
+    const said = lint({
+      'scripts/a.ts': file('b', 'a'),
+      'scripts/b.ts': file('c', 'b'),
+      'scripts/c.ts': file('a', 'c'),
+    });
+    expect(said).toContain('noImportCycles');
+  });
+
   it('refuses files of more than 400 lines, tests too', () => {
     const lines = Array.from({ length: 401 }, (_, index) => `export const a${index}: number = ${index};\n`);
     expect(lint({ 'test/e2e/sample.test.ts': lines.join('') })).toContain('noExcessiveLinesPerFile');

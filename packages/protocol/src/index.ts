@@ -79,6 +79,7 @@ export type { RouterId } from './types/router-id.ts';
 export { formatRouterId, parseRouterId, routerId } from './types/router-id.ts';
 export { canonicalScoped, formatScoped, isLinkLocal, withoutZone, zoneOf } from './types/zone.ts';
 export { WellKnownCommunity } from './wire/attribute/communities.ts';
+export type { AttributeFault } from './wire/attribute-fault.ts';
 export type { AttributeMemory, AttributeOctets, RecalledAttributes } from './wire/attribute-octets.ts';
 export type { AfiSafi, Capability, GracefulRestartFamily } from './wire/capability/capability.ts';
 export { AddPathMode } from './wire/capability/capability.ts';
@@ -89,6 +90,7 @@ export {
   MAX_MESSAGE_LENGTH,
   MessageType,
 } from './wire/constants.ts';
+export type { CodecContext } from './wire/context.ts';
 export { openContext } from './wire/context.ts';
 export { EncodeError, NotificationError } from './wire/errors.ts';
 export type { Frame } from './wire/framer.ts';
@@ -97,8 +99,6 @@ export type { HardResetReason } from './wire/hard-reset.ts';
 export { hardResetData, parseHardReset } from './wire/hard-reset.ts';
 export { encodeKeepalive, keepalive } from './wire/keepalive.ts';
 export type {
-  AttributeFault,
-  CodecContext,
   DecodedMessage,
   DecodedUpdate,
   KeepaliveMessage,

@@ -3,8 +3,9 @@ import { type Family, familyOf, ipv4Unicast } from '../types/family.ts';
 import type { Capability, GracefulRestartFamily } from '../wire/capability/capability.ts';
 import { AddPathMode } from '../wire/capability/capability.ts';
 import { MAX_EXTENDED_MESSAGE_LENGTH, MAX_MESSAGE_LENGTH } from '../wire/constants.ts';
+import type { CodecContext } from '../wire/context.ts';
 import { NotificationError } from '../wire/errors.ts';
-import type { CodecContext, OpenMessage } from '../wire/message.ts';
+import type { OpenMessage } from '../wire/message.ts';
 import { NotificationCode, OpenSubcode } from '../wire/notification-codes.ts';
 
 /** What the peer must be. */

@@ -2,7 +2,7 @@ import type { IpAddress } from '../types/ip-address.ts';
 import { equalIpAddress } from '../types/ip-address.ts';
 import type { AttributeMemory, AttributeOctets } from '../wire/attribute-octets.ts';
 import { readsAttributesAlike } from '../wire/attribute-octets.ts';
-import type { CodecContext } from '../wire/message.ts';
+import type { CodecContext } from '../wire/context.ts';
 import { octetsOfText } from '../wire/octet-span.ts';
 import type { ExtendedCommunity, LargeCommunity, PathAttributes } from '../wire/path-attributes.ts';
 import { readPlainAttributes } from '../wire/update.ts';

@@ -2,7 +2,7 @@ import type { Family } from '../types/family.ts';
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
 import { prefixKey } from '../types/prefix.ts';
 import type { RouterId } from '../types/router-id.ts';
-import type { CodecContext } from '../wire/message.ts';
+import type { CodecContext } from '../wire/context.ts';
 import type { PathAttributes } from '../wire/path-attributes.ts';
 import type { AttributeTable } from './attribute-table.ts';
 import type { DecisionOptions } from './decision.ts';

@@ -1,6 +1,6 @@
 import type { Family } from '../types/family.ts';
 import { formatPrefix } from '../types/prefix.ts';
-import type { CodecContext } from '../wire/message.ts';
+import type { CodecContext } from '../wire/context.ts';
 import { encodeMessage } from '../wire/message-codec.ts';
 import type { PathAttributes } from '../wire/path-attributes.ts';
 import type { UnsentRoute } from './adj-rib-out.ts';

@@ -1,7 +1,7 @@
 import type { Family } from '../types/family.ts';
 import type { Prefix, PrefixKey } from '../types/prefix.ts';
 import type { RouterId } from '../types/router-id.ts';
-import type { CodecContext } from '../wire/message.ts';
+import type { CodecContext } from '../wire/context.ts';
 import type { Route, UnsentRoute } from './adj-rib-out.ts';
 import type { AttributeTable } from './attribute-table.ts';
 import { type GroupRoute, GroupRoutes, type RouteOrigin, type WantedRoute } from './group-routes.ts';

@@ -1,4 +1,4 @@
-import type { CodecContext } from './message.ts';
+import type { CodecContext } from './context.ts';
 import type { OctetSpan } from './octet-span.ts';
 import type { PathAttributes } from './path-attributes.ts';
 

@@ -4,9 +4,10 @@ import { ipv4Unicast, ipv6Unicast } from '../types/family.ts';
 import { formatIpAddress } from '../types/ip-address.ts';
 import { formatPrefix } from '../types/prefix.ts';
 import { formatRouterId } from '../types/router-id.ts';
+import type { CodecContext } from './context.ts';
 import { openContext } from './context.ts';
 import { Framer } from './framer.ts';
-import type { CodecContext, DecodedMessage, DecodedUpdate } from './message.ts';
+import type { DecodedMessage, DecodedUpdate } from './message.ts';
 import { decodeMessage, encodeMessage } from './message-codec.ts';
 import type { Nlri } from './nlri.ts';
 

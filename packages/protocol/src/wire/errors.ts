@@ -1,4 +1,4 @@
-import type { AttributeFault } from './message.ts';
+import type { AttributeFault } from './attribute-fault.ts';
 import { describeNotification } from './notification-codes.ts';
 
 const noData: Uint8Array = new Uint8Array(0);

@@ -1,9 +1,10 @@
 import type { AttributeMemory } from './attribute-octets.ts';
 import { HEADER_LENGTH, MessageType } from './constants.ts';
+import type { CodecContext } from './context.ts';
 import { NotificationError, OverrunError } from './errors.ts';
 import type { Frame } from './framer.ts';
 import { encodeKeepalive, keepalive } from './keepalive.ts';
-import type { CodecContext, DecodedMessage, Message, ReceivedMessage } from './message.ts';
+import type { DecodedMessage, Message, ReceivedMessage } from './message.ts';
 import { decodeNotification, encodeNotification } from './notification.ts';
 import { MessageHeaderSubcode, NotificationCode } from './notification-codes.ts';
 import { decodeOpen, encodeOpen } from './open.ts';

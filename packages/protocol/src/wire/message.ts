@@ -1,6 +1,5 @@
-import type { Asn } from '../types/asn.ts';
-import type { Family } from '../types/family.ts';
 import type { RouterId } from '../types/router-id.ts';
+import type { AttributeFault } from './attribute-fault.ts';
 import type { AttributeOctets, RecalledAttributes } from './attribute-octets.ts';
 import type { Capability } from './capability/capability.ts';
 import type { Nlri } from './nlri.ts';
@@ -17,17 +16,6 @@ export interface OpenMessage {
   readonly holdTime: number;
   readonly bgpIdentifier: RouterId;
   readonly capabilities: readonly Capability[];
-}
-
-/** What was wrong with an attribute of a received UPDATE, and what was done about it (RFC 7606 section 2). */
-export interface AttributeFault {
-  /** Attribute type code; 0 when the fault is in no attribute: the fields of RFC 4271 section 4.3, or the framing of attributes. */
-  readonly code: number;
-  readonly action: 'attribute-discard' | 'treat-as-withdraw';
-  /** UPDATE Message Error subcode that RFC 4271 section 6.3 would have answered with; 0 where it names none. */
-  readonly subcode: number;
-  /** One sentence for the log. */
-  readonly reason: string;
 }
 
 /** UPDATE (RFC 4271 section 4.3). */
@@ -91,33 +79,3 @@ export type Message =
   | RouteRefreshMessage;
 export type DecodedMessage = Exclude<Message, UpdateMessage> | DecodedUpdate;
 export type ReceivedMessage = Exclude<Message, UpdateMessage> | ReceivedUpdate;
-
-/**
- * What two OPENs agreed on, as the codec needs it (RFC 4271 section 4.2, RFC 6793, RFC 7911, RFC 8654).
- * Made once by `negotiate()`; nothing about a session is read from anywhere else while coding a message.
- */
-export interface CodecContext {
-  /** AS numbers take four octets in AS_PATH and AGGREGATOR, both ways. */
-  readonly asn4: boolean;
-  /** The peer is in our AS. */
-  readonly isInternal: boolean;
-  readonly localAsn: Asn;
-  readonly peerAsn: Asn;
-  /** The longest message that we accept: 4096 or 65535 octets. */
-  readonly maxReceiveLength: number;
-  /** The longest message that we send. */
-  readonly maxSendLength: number;
-  /** Families that both sides offered. */
-  readonly families: readonly Family[];
-  /** Families whose NLRI arrive with path identifiers. */
-  readonly addPathReceive: readonly Family[];
-  /** Families whose NLRI we send with path identifiers. */
-  readonly addPathSend: readonly Family[];
-  /** The peer sent the capability of RFC 7313: a ROUTE-REFRESH of wrong length is answered with 7/1 then. Default false. */
-  readonly enhancedRouteRefresh?: boolean;
-  /**
-   * An external peer must have put its own AS first in AS_PATH (RFC 4271 section 6.3; treat-as-withdraw by RFC 7606
-   * section 7.2). Default true; false for a peer that is a route server (RFC 7947 section 2.2.2.1).
-   */
-  readonly enforceFirstAs?: boolean;
-}

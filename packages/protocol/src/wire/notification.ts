@@ -1,6 +1,7 @@
 import { MessageType } from './constants.ts';
+import type { CodecContext } from './context.ts';
 import { beginMessage, endMessage } from './header.ts';
-import type { CodecContext, NotificationMessage } from './message.ts';
+import type { NotificationMessage } from './message.ts';
 import type { Reader } from './reader.ts';
 import type { Writer } from './writer.ts';
 

@@ -1,7 +1,8 @@
 import { HEADER_LENGTH, MessageType } from './constants.ts';
+import type { CodecContext } from './context.ts';
 import { NotificationError } from './errors.ts';
 import { beginMessage, endMessage } from './header.ts';
-import type { CodecContext, RouteRefreshMessage } from './message.ts';
+import type { RouteRefreshMessage } from './message.ts';
 import { MessageHeaderSubcode, NotificationCode, RouteRefreshSubcode } from './notification-codes.ts';
 import type { Reader } from './reader.ts';
 import type { Writer } from './writer.ts';

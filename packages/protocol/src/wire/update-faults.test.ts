@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { asn } from '../types/asn.ts';
 import { ipv4Unicast, ipv6Unicast } from '../types/family.ts';
+import type { CodecContext } from './context.ts';
 import { openContext } from './context.ts';
-import type { CodecContext, DecodedUpdate } from './message.ts';
+import type { DecodedUpdate } from './message.ts';
 import { decodeMessage } from './message-codec.ts';
 
 /** The table of RFC 7606, attribute by attribute: what an UPDATE with one faulty attribute does. */

@@ -3,8 +3,9 @@ import { asn } from '../types/asn.ts';
 import { ipv4Unicast, ipv6Unicast } from '../types/family.ts';
 import { formatIpAddress } from '../types/ip-address.ts';
 import { formatPrefix } from '../types/prefix.ts';
+import type { CodecContext } from './context.ts';
 import { openContext } from './context.ts';
-import type { CodecContext, DecodedUpdate } from './message.ts';
+import type { DecodedUpdate } from './message.ts';
 import { decodeMessage } from './message-codec.ts';
 import type { Nlri } from './nlri.ts';
 

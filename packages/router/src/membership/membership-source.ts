@@ -1,7 +1,9 @@
 import type { RouterConfig } from '../config/router-config.ts';
-import type { ListedMember, MemberSession, SourceId } from '../pool/member-claims.ts';
+import type { Barrier } from '../pool/gate.ts';
+import type { ListedMember, MemberSession } from '../pool/member-claims.ts';
+import type { SourceId } from '../pool/member-source.ts';
 import type { Intent } from '../pool/member-view.ts';
-import type { Barrier, LostMember } from '../pool/pool-event.ts';
+import type { LostMember } from '../pool/pool-event.ts';
 
 /** What a membership source reports. Members are known by their next hop, an address in canonical text. */
 export type MembershipEvent =

@@ -24,7 +24,7 @@ import { rejectionClass } from '../membership/import-policy.ts';
 import type { OnLinkChange } from '../on-link/on-link-responder.ts';
 import type { Transition } from '../pool/member-view.ts';
 import type { Rebalance } from '../rebalance/rebalancer.ts';
-import type { ReloadChanges } from '../reload/neighbor-changes.ts';
+import type { ReloadChanges } from '../reload/reload-changes.ts';
 import type { RouterMetrics } from './router-metrics.ts';
 
 /**

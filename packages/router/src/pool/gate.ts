@@ -1,3 +1,6 @@
+/** `link`: the interface towards the member has no carrier. `bfd`: the operator wants BFD Up first (strict). */
+export type Barrier = 'link' | 'bfd';
+
 /** Something that must be so for a member to have its full share. */
 export interface Gate {
   readonly name:

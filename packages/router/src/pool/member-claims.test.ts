@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { MemberClaims, type SourceId } from './member-claims.ts';
+import { MemberClaims } from './member-claims.ts';
+import type { SourceId } from './member-source.ts';
 import { down, up } from './testing/pool-bench.ts';
 
 const sources: readonly SourceId[] = ['bgp', 'static', 'configMap'].map((kind) => ({ kind, name: '' }));

@@ -1,13 +1,6 @@
 import type { Identities } from './cluster-identity.ts';
+import type { SourceId, SourceView } from './member-source.ts';
 import type { Intent } from './member-view.ts';
-
-/** Which source says something of a member. */
-export interface SourceId {
-  /** `bgp`, `static`, `configMap`: what it is known by. */
-  readonly kind: string;
-  /** Which list of it, for people; empty where it has only one. */
-  readonly name: string;
-}
 
 /** The session over which a member speaks. */
 export interface MemberSession {
@@ -42,12 +35,6 @@ export interface HeldPath {
   readonly staleReason: string;
   /** Which cluster its speaker says that it is of; empty when it does not. */
   readonly identities: Identities;
-}
-
-/** What one source says of a member, for people. */
-export interface SourceView extends SourceId {
-  /** `announced`, `stale: TCP closed`, `listed, draining` */
-  readonly says: string;
 }
 
 /** What one source says of the member. */

@@ -1,5 +1,5 @@
 import type { Gate } from './gate.ts';
-import type { SourceView } from './member-claims.ts';
+import type { SourceView } from './member-source.ts';
 
 /**
  * What a member's speaker asks for by the attributes of its path: full share, or only what must not be broken

@@ -1,16 +1,11 @@
 import { FlapRecord, type FlapSettings } from './flap-record.ts';
+import type { Barrier } from './gate.ts';
 import { MemberGates } from './gate.ts';
 import { HealthRecord, type HealthThresholds } from './health-record.ts';
 import type { Judgement } from './judgement.ts';
-import {
-  type HeldPath,
-  type ListedMember,
-  MemberClaims,
-  type MemberSession,
-  type SourceId,
-} from './member-claims.ts';
+import { type HeldPath, type ListedMember, MemberClaims, type MemberSession } from './member-claims.ts';
+import type { SourceId } from './member-source.ts';
 import type { MemberView, Verdict } from './member-view.ts';
-import type { Barrier } from './pool-event.ts';
 
 /** A member that is used although no session vouches for it at the moment. */
 interface Kept {

@@ -1,4 +1,6 @@
-import type { ListedMember, MemberSession, SourceId } from './member-claims.ts';
+import type { Barrier } from './gate.ts';
+import type { ListedMember, MemberSession } from './member-claims.ts';
+import type { SourceId } from './member-source.ts';
 import type { Intent, Verdict, WeightedNextHop } from './member-view.ts';
 import type { OperatorDrain } from './operator-drain.ts';
 
@@ -9,9 +11,6 @@ export interface LostMember {
   /** This process was so late that it may be we who were deaf or silent: kept for a moment, and probed. */
   readonly isDoubtful?: boolean;
 }
-
-/** `link`: the interface towards the member has no carrier. `bfd`: the operator wants BFD Up first (strict). */
-export type Barrier = 'link' | 'bfd';
 
 /**
  * Everything that a pool reacts to. Members are known by their next hop, an address in canonical text; what is said of one

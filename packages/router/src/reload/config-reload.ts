@@ -13,7 +13,8 @@ import { configWarnings } from '../config/config-warnings.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import type { CaFile } from '../health/ca-file.ts';
 import type { RouterObserver } from '../observe/router-observer.ts';
-import { type NeighborChanges, planNeighbors, type ReloadChanges, routerReload } from './neighbor-changes.ts';
+import { type NeighborChanges, planNeighbors, routerReload } from './neighbor-changes.ts';
+import type { ReloadChanges } from './reload-changes.ts';
 import { planVips, setVips, type VipParts } from './vip-changes.ts';
 
 /** What a reload changes. */

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ReloadError, type ReloadRule } from '@bgp-lb/daemon';
 import type { NeighborConfig } from '../config/router-config.ts';
-import type { VipChanges } from './vip-changes.ts';
 
 /** What the router takes by a reload. */
 export const routerReload: ReloadRule = {
@@ -25,13 +24,6 @@ export interface NeighborChanges {
   readonly changed: readonly string[];
   /** Their sessions go on; what they are told changed, or the key of the next connection. */
   readonly updated: readonly string[];
-}
-
-/** What a reload did. */
-export interface ReloadChanges extends NeighborChanges {
-  readonly vips: VipChanges;
-  /** Keys that have another value now: `healthCheck.interval`. Neighbours and VIPs are not among them. */
-  readonly settings: readonly string[];
 }
 
 /** The neighbours before and after, by what is to be done. */

@@ -1,5 +1,5 @@
 import { type Command, controlRequest } from '@bgp-lb/daemon';
-import type { ReloadChanges } from './neighbor-changes.ts';
+import type { ReloadChanges } from './reload-changes.ts';
 
 /** `reload`: as SIGHUP, with an answer. */
 export const reloadCommand: Command = {

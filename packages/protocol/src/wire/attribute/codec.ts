@@ -1,5 +1,5 @@
+import type { CodecContext } from '../context.ts';
 import type { FaultAction } from '../errors.ts';
-import type { CodecContext } from '../message.ts';
 import type { NlriField } from '../nlri-field.ts';
 import type { Aggregator, AsPathSegment, MpReach, MpUnreach, PathAttributes } from '../path-attributes.ts';
 import type { Reader } from '../reader.ts';

@@ -1,5 +1,5 @@
+import type { CodecContext } from '../context.ts';
 import { AttributeError, OverrunError } from '../errors.ts';
-import type { CodecContext } from '../message.ts';
 import { NlriError } from '../nlri.ts';
 import { UpdateSubcode } from '../notification-codes.ts';
 import type { RawAttribute } from '../path-attributes.ts';

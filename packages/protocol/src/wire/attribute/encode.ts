@@ -1,5 +1,5 @@
+import type { CodecContext } from '../context.ts';
 import { EncodeError } from '../errors.ts';
-import type { CodecContext } from '../message.ts';
 import type { PathAttributes, RawAttribute } from '../path-attributes.ts';
 import type { Writer } from '../writer.ts';
 import type { AttributeValues } from './codec.ts';

@@ -1,6 +1,6 @@
+import type { AttributeFault } from '../attribute-fault.ts';
 import type { FaultAction } from '../errors.ts';
 import { NotificationError } from '../errors.ts';
-import type { AttributeFault } from '../message.ts';
 import { NotificationCode } from '../notification-codes.ts';
 import type { DiscardNotes } from './codec.ts';
 

@@ -1,6 +1,6 @@
 import type { Family } from '../../types/family.ts';
+import type { CodecContext } from '../context.ts';
 import { EncodeError } from '../errors.ts';
-import type { CodecContext } from '../message.ts';
 
 /** The family of an AFI/SAFI pair where both sides offered it (RFC 4760 section 8). */
 export function negotiatedFamily(context: CodecContext, afi: number, safi: number): Family | undefined {

@@ -1,5 +1,5 @@
+import type { CodecContext } from '../context.ts';
 import { AttributeError } from '../errors.ts';
-import type { CodecContext } from '../message.ts';
 import type { Reader } from '../reader.ts';
 import type { Writer } from '../writer.ts';
 import { aggregator } from './aggregator.ts';

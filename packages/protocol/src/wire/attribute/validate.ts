@@ -1,7 +1,7 @@
 import { AS_TRANS, isTwoOctetAsn } from '../../types/asn.ts';
 import type { IpAddress } from '../../types/ip-address.ts';
 import { formatIpAddress } from '../../types/ip-address.ts';
-import type { CodecContext } from '../message.ts';
+import type { CodecContext } from '../context.ts';
 import { UpdateSubcode } from '../notification-codes.ts';
 import { asPath } from './as-path.ts';
 import type { DecodedAttributes } from './decode.ts';

@@ -1,4 +1,5 @@
-import type { MemberSession, SourceId } from '../member-claims.ts';
+import type { MemberSession } from '../member-claims.ts';
+import type { SourceId } from '../member-source.ts';
 import type { Verdict } from '../member-view.ts';
 import { Pool, type PoolSettings } from '../pool.ts';
 import type { PoolEvent } from '../pool-event.ts';

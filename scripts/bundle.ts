@@ -1,7 +1,7 @@
 /**
  * Makes one file of each daemon: `node scripts/bundle.ts [router] [speaker]`, both without an argument. A daemon with a program
- * for its BFD thread has a second, small file for that, which it does without when it is not there. The Kubernetes client is a
- * file of its own, since few speakers read it.
+ * for its BFD thread has a second, small file for that, which it does without when it is not there. The reader of kubeconfigs is a
+ * file of its own for both, since few daemons need it.
  * koffi stays outside, since its native part is a file of its own. Licences of what is bundled go beside it.
  */
 import { existsSync } from 'node:fs';
@@ -17,13 +17,13 @@ const requireBanner =
   "import { createRequire as createBundleRequire } from 'node:module';\n" +
   'const require = createBundleRequire(import.meta.url);';
 
-const KUBERNETES = 'bgp-lb-speaker-kubernetes.mjs';
+const KUBERNETES = 'bgp-lb-kubernetes.mjs';
 
 /** Leaves what the Kubernetes client is imported by in its own file, which the dynamic import reads when it comes to that. */
 const kubernetesApart: Plugin = {
   name: 'kubernetes-apart',
   setup({ onResolve }) {
-    onResolve({ filter: /\/kubernetes-node\.ts$/ }, ({ kind }) =>
+    onResolve({ filter: /\/kubeconfig-access\.ts$/ }, ({ kind }) =>
       kind === 'dynamic-import' ? { path: `./${KUBERNETES}`, external: true } : undefined,
     );
   },
@@ -39,8 +39,6 @@ async function bundle(name: DaemonName): Promise<void> {
   await bundleFile(entry, `dist/bgp-lb-${name}.mjs`);
   const thread = `packages/${name}/src/bfd/bfd-program.ts`;
   if (existsSync(`${root}/${thread}`)) await bundleFile(thread, `dist/bgp-lb-${name}-bfd.mjs`);
-  if (name === 'speaker')
-    await bundleFile('packages/speaker/src/annotation/kubernetes-node.ts', `dist/${KUBERNETES}`);
 }
 
 async function bundleFile(entry: string, outfile: string): Promise<void> {
@@ -72,6 +70,7 @@ if (unknown.length > 0) {
 }
 try {
   for (const name of names.length === 0 ? daemons : names.filter(isDaemonName)) await bundle(name);
+  await bundleFile('packages/kubernetes/src/kubeconfig-access.ts', `dist/${KUBERNETES}`);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exit(1);

@@ -33,7 +33,7 @@ const koffiFromAsset: Plugin = {
 const kubernetesFromAsset: Plugin = {
   name: 'kubernetes-from-asset',
   setup({ onResolve, onLoad }) {
-    onResolve({ filter: /\/kubernetes-node\.ts$/ }, ({ kind }) =>
+    onResolve({ filter: /\/kubeconfig-access\.ts$/ }, ({ kind }) =>
       kind === 'dynamic-import' ? { path: 'kubernetes', namespace: 'program' } : undefined,
     );
     onLoad({ filter: /.*/, namespace: 'program' }, () => ({
@@ -67,7 +67,7 @@ try {
   const file = (name: string): string => join(work, name);
   await bundle(join(source, 'main.ts'), file('main.cjs'));
   await bundle(join(root, 'packages/speaker/src/bfd/bfd-program.ts'), file('bfd.cjs'));
-  await bundle(join(root, 'packages/speaker/src/annotation/kubernetes-node.ts'), file('kubernetes.cjs'));
+  await bundle(join(root, 'packages/kubernetes/src/kubeconfig-access.ts'), file('kubernetes.cjs'));
   const platform = `${process.platform}-${process.arch}`;
   const native = join(
     root,

@@ -20,7 +20,7 @@ export function speakerPackage(root: string, version: string): DebianPackage {
     version,
     root,
     home: HOME,
-    programs: ['bgp-lb-speaker-bfd.mjs', 'bgp-lb-speaker-kubernetes.mjs'],
+    programs: ['bgp-lb-speaker-bfd.mjs', 'bgp-lb-kubernetes.mjs'],
     summary: 'BGP-based load balancer for the Kubernetes control plane: host parts',
     description: [
       "The commands of a master's host around kubeadm (prepare, wait, manifest,",

@@ -1,31 +1,15 @@
+import { type ApiClient, type KubernetesObject, Reflector } from '@bgp-lb/kubernetes';
 import type { Clock } from '@bgp-lb/protocol/node';
 import { DRAIN_ANNOTATION, type DrainWish, drainWishOf } from './drain-wish.ts';
-import type { NodeSource } from './node-source.ts';
-import {
-  initialReflector,
-  type ReflectorEvent,
-  type ReflectorState,
-  reflect,
-  retryDelay,
-} from './reflector.ts';
 import type { WishMemory } from './wish-memory.ts';
 
-/**
- * Seconds after which the API server is to end a watch. Less than the 30 s of silence after which client-node 2.0.1 takes a
- * connection for dead, as bookmarks come once in a minute.
- */
-const WATCH_SECONDS = 25;
-/** Milliseconds that a request may take beyond that: a connection that is half open is given up then. */
-const LIMIT_BEYOND = 5_000;
-const LIST_LIMIT = 10_000;
-/** Characters of an error that are shown: an answer of the API server may be long. */
-const LONGEST_ERROR = 300;
+/** Milliseconds after which the Node is listed beside the watch, should the watch have lost something. */
+const POLL_INTERVAL = 600_000;
 
 export interface AnnotationWatchOptions {
   /** Name of the Node. */
   readonly node: string;
-  /** Reads the credentials as they are now. */
-  readonly open: () => Promise<NodeSource>;
+  readonly client: ApiClient;
   readonly memory: WishMemory;
   readonly clock: Clock;
   /** What has to be told once: an error that is another one than the last, and its end. */
@@ -44,17 +28,29 @@ export interface AnnotationStatus {
   readonly error: string | null;
 }
 
-/** Follows the drain annotation of one Node: the I/O around the reflector. */
+/** Follows the drain annotation of one Node. */
 export class AnnotationWatch {
   readonly #options: AnnotationWatchOptions;
-  #state: ReflectorState = initialReflector;
+  readonly #reflector: Reflector;
+  /** `undefined` while there is no such Node, or it is not known yet. */
+  #annotation: { readonly text: string | undefined } | undefined;
   #told: string | undefined;
-  #isClosed = false;
-  /** Ends the request or the pause that goes on. */
-  #interrupt: () => void = () => undefined;
 
   constructor(options: AnnotationWatchOptions) {
     this.#options = options;
+    const { node, client, clock } = options;
+    this.#reflector = new Reflector({
+      client,
+      clock,
+      selection: { path: '/api/v1/nodes', fieldSelector: `metadata.name=${node}` },
+      pollInterval: POLL_INTERVAL,
+      handlers: {
+        set: (object) => this.#set(object),
+        gone: () => this.#gone(),
+        status: () => this.#tellFault(),
+        failed: (error) => options.tell(`the drain annotation of Node ${node}: ${String(error)}`, true),
+      },
+    });
   }
 
   /** The last known wish. */
@@ -63,92 +59,49 @@ export class AnnotationWatch {
   }
 
   status(): AnnotationStatus {
-    const { succeededAt } = this.#state;
-    const { node, clock } = this.#options;
+    const { succeededMs } = this.#reflector.status();
     return {
-      node,
+      node: this.#options.node,
       wish: this.wish,
-      succeededMs: succeededAt === undefined ? null : Math.round(clock.now() - succeededAt),
+      succeededMs: succeededMs ?? null,
       error: this.#fault() ?? null,
     };
   }
 
   start(): void {
-    void this.#run();
+    this.#reflector.start();
   }
 
   close(): void {
-    this.#isClosed = true;
-    this.#interrupt();
+    this.#reflector.close();
   }
 
-  async #run(): Promise<void> {
-    while (!this.#isClosed) {
-      const event = await this.#attempt();
-      if (this.#isClosed) return;
-      if (event !== undefined) this.#take(event);
-      await this.#pause(retryDelay(this.#state, Math.random()));
-    }
-  }
-
-  /** One list or one watch. Never rejects. @returns how it ended */
-  async #attempt(): Promise<ReflectorEvent | undefined> {
-    const { open, clock } = this.#options;
-    const { next, resourceVersion } = this.#state;
-    const begin = clock.now();
-    const limit = next === 'list' ? LIST_LIMIT : WATCH_SECONDS * 1_000 + LIMIT_BEYOND;
-    const request = new AbortController();
-    this.#interrupt = () => request.abort(new Error('the speaker ends'));
-    const stop = clock.after(limit, () =>
-      request.abort(new Error(`no end of the ${next} within ${limit / 1000} s: the connection is dead`)),
-    );
-    const { signal } = request;
-    let source: NodeSource | undefined;
-    try {
-      source = await open();
-      signal.throwIfAborted();
-      if (next === 'list') return await source.list(signal);
-      const failure = await source.watch(
-        resourceVersion,
-        WATCH_SECONDS,
-        (event) => this.#take(event),
-        signal,
-      );
-      const lastedMs = clock.now() - begin;
-      return failure ?? { type: 'ended', lastedMs };
-    } catch (error) {
-      return {
-        type: 'failed',
-        status: source?.statusOf(error),
-        reason: `${next}: ${errorText(error)}`,
-        lastedMs: clock.now() - begin,
-      };
-    } finally {
-      stop();
-    }
-  }
-
-  #take(event: ReflectorEvent): void {
-    if (this.#isClosed) return;
-    const { clock, memory, changed } = this.#options;
-    this.#state = reflect(this.#state, event, clock.now());
-    const { node, isThere } = this.#state;
+  #set({ metadata }: KubernetesObject): void {
+    const { memory, changed } = this.#options;
+    const text = metadata.annotations?.[DRAIN_ANNOTATION];
+    this.#annotation = { text };
     const before = memory.wish;
-    const wish = node === undefined || !isThere ? undefined : drainWishOf(node.annotation);
+    const wish = drainWishOf(text);
     if (wish !== undefined) memory.set(wish);
     this.#tellFault();
     if (memory.wish !== before) changed();
   }
 
+  /** The last wish stays. */
+  #gone(): void {
+    this.#annotation = undefined;
+    this.#tellFault();
+  }
+
   /** Why the wish may not be what the Node asks for now. */
   #fault(): string | undefined {
-    const { error, node, isThere, succeededAt } = this.#state;
+    const { error, isSynced } = this.#reflector.status();
     if (error !== undefined) return error;
-    if (succeededAt === undefined) return undefined;
-    if (!isThere) return `there is no Node ${this.#options.node}`;
-    if (drainWishOf(node?.annotation) !== undefined) return undefined;
-    const text = JSON.stringify(node?.annotation?.slice(0, 40));
-    return `${DRAIN_ANNOTATION} is ${text}; allowed: true, false, force`;
+    if (this.#annotation === undefined)
+      return isSynced ? `there is no Node ${this.#options.node}` : undefined;
+    const { text } = this.#annotation;
+    if (drainWishOf(text) !== undefined) return undefined;
+    return `${DRAIN_ANNOTATION} is ${JSON.stringify(text?.slice(0, 40))}; allowed: true, false, force`;
   }
 
   #tellFault(): void {
@@ -159,21 +112,4 @@ export class AnnotationWatch {
     if (fault === undefined) tell(`the drain annotation of Node ${node} is known again`, false);
     else tell(`the drain annotation of Node ${node} stays ${this.wish}: ${fault}`, true);
   }
-
-  async #pause(ms: number): Promise<void> {
-    if (ms === 0) return;
-    let cancel = (): void => undefined;
-    await new Promise<void>((resolve) => {
-      cancel = this.#options.clock.after(ms, resolve);
-      this.#interrupt = resolve;
-    });
-    cancel();
-  }
-}
-
-/** The innermost reason: fetch says only "fetch failed" by itself. */
-function errorText(error: unknown): string {
-  if (!(error instanceof Error)) return String(error).slice(0, LONGEST_ERROR);
-  const text = error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
-  return text.replace(/\s+/g, ' ').slice(0, LONGEST_ERROR);
 }

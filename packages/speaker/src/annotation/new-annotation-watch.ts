@@ -1,3 +1,4 @@
+import { ApiClient, openKubeconfig } from '@bgp-lb/kubernetes';
 import { systemClock } from '@bgp-lb/protocol/node';
 import type { SpeakerContext } from '../speaker-context.ts';
 import { AnnotationWatch } from './annotation-watch.ts';
@@ -13,10 +14,7 @@ export function newAnnotationWatch(
   const { node, kubeconfig } = annotation;
   return new AnnotationWatch({
     node,
-    async open() {
-      const { kubernetesNode } = await import('./kubernetes-node.ts');
-      return kubernetesNode(kubeconfig, node);
-    },
+    client: new ApiClient({ open: () => openKubeconfig(kubeconfig), clock: systemClock }),
     memory: new WishMemory(config.bootstrap.stateDir, node, (message) => logger.warn(message)),
     clock: systemClock,
     tell: (message, isBad) => (isBad ? logger.warn(message) : logger.info(message)),

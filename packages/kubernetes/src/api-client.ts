@@ -1,0 +1,184 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { ApiAccess, ApiServer } from './api-access.ts';
+import { ApiError, errorText } from './api-error.ts';
+import type { Clock } from './clock.ts';
+import type { Credential } from './credential.ts';
+import { isJsonObject } from './kubernetes-object.ts';
+import { readText } from './read-text.ts';
+
+/** Milliseconds within which a server has to begin its answer; then the next one is asked. */
+const ANSWER_LIMIT = 10_000;
+const TOO_MANY_REQUESTS = 429;
+/** Octets of an answer that says no. */
+const LONGEST_REFUSAL = 64 * 1024;
+
+export interface ApiClientOptions {
+  /** Reads the credentials as they are now; called for each request. */
+  readonly open: () => ApiAccess | Promise<ApiAccess>;
+  /** Servers besides those of the credentials, as they are known now. */
+  readonly moreServers?: (() => readonly ApiServer[]) | undefined;
+  readonly clock: Clock;
+}
+
+/** Requests to the first API server that answers. It stays with that one until it fails. */
+export class ApiClient {
+  readonly #options: ApiClientOptions;
+  #server: string | undefined;
+  #isDoubted = false;
+  #credential: Credential | undefined;
+
+  constructor(options: ApiClientOptions) {
+    this.#options = options;
+  }
+
+  /** URL of the server that answered last; `undefined` before the first answer. */
+  get server(): string | undefined {
+    return this.#server;
+  }
+
+  /** As it was read last. */
+  get credential(): Credential | undefined {
+    return this.#credential;
+  }
+
+  /**
+   * GET. The servers are tried in turn until one answers with less than 500.
+   * @returns the answer, with status 200 and its body to be read
+   * @throws ApiError, or the reason of the signal
+   */
+  async get(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const access = await untilAborted(Promise.resolve(this.#options.open()), signal);
+    this.#credential = access.credential;
+    const faults: string[] = [];
+    let status: number | undefined;
+    for (const server of this.#inTurn(access.servers)) {
+      try {
+        const answer = await this.#ask(server, access, `${path}?${new URLSearchParams(query)}`, signal);
+        [this.#server, this.#isDoubted] = [server.url, false];
+        return answer;
+      } catch (error) {
+        signal.throwIfAborted();
+        status = error instanceof ApiError ? error.status : undefined;
+        faults.push(`${server.url}: ${errorText(error)}`);
+        if (status === undefined || status === TOO_MANY_REQUESTS || status >= 500) continue;
+        // It is there, and says no: another server of the same cluster would say the same.
+        [this.#server, this.#isDoubted] = [server.url, false];
+        break;
+      }
+    }
+    if (faults.length === 0) throw new ApiError('unreachable', 'no API server is configured or known');
+    throw new ApiError(status === undefined ? 'unreachable' : 'refused', faults.join('; '), status);
+  }
+
+  /** What the server has begun to answer was of no use: the next request begins with the server after it. */
+  doubt(): void {
+    this.#isDoubted = true;
+  }
+
+  /** All servers once, that which answered last first, or last where it is doubted. */
+  #inTurn(configured: readonly ApiServer[]): readonly ApiServer[] {
+    const all = [...configured, ...(this.#options.moreServers?.() ?? [])];
+    const once = all.filter(({ url }, index) => all.findIndex((one) => one.url === url) === index);
+    const first = once.findIndex(({ url }) => url === this.#server);
+    if (first < 0) return once;
+    const begin = this.#isDoubted ? first + 1 : first;
+    return [...once.slice(begin), ...once.slice(0, begin)];
+  }
+
+  async #ask(
+    server: ApiServer,
+    access: ApiAccess,
+    path: string,
+    signal: AbortSignal,
+  ): Promise<IncomingMessage> {
+    const { clock } = this.#options;
+    const limit = new AbortController();
+    const stop = clock.after(ANSWER_LIMIT, () =>
+      limit.abort(new Error(`no answer within ${ANSWER_LIMIT / 1_000} s`)),
+    );
+    try {
+      const both = AbortSignal.any([signal, limit.signal]);
+      const answer = await headOf(startRequest(server, access, path), both);
+      if (answer.statusCode === 200) {
+        // The request's own end is the caller's from here on.
+        signal.addEventListener('abort', () => answer.destroy(), { once: true });
+        if (signal.aborted) answer.destroy();
+        return answer;
+      }
+      const status = answer.statusCode ?? 0;
+      const text = await readText(answer, LONGEST_REFUSAL, both).catch(() => '');
+      throw new ApiError('refused', `${status}${refusalText(text)}`, status);
+    } finally {
+      stop();
+    }
+  }
+}
+
+function startRequest({ url, serverName }: ApiServer, access: ApiAccess, path: string): ClientRequest {
+  if (!URL.canParse(url)) throw new ApiError('unreachable', `not a URL; expected https://HOST:PORT`);
+  const { protocol, hostname, port, pathname } = new URL(url);
+  if (protocol !== 'https:')
+    throw new ApiError('unreachable', 'only https is used; anything else would show the credentials');
+  const { tls, headers } = access;
+  return httpsRequest({
+    method: 'GET',
+    // An IPv6 address stands in brackets in a URL, and nowhere else.
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? 443 : port,
+    path: `${pathname.replace(/\/$/, '')}${path}`,
+    headers: { accept: 'application/json', 'user-agent': 'bgp-lb', ...headers },
+    ...definedOnly({ ...tls, servername: serverName }),
+    agent: tls.agent ?? false,
+  });
+}
+
+function definedOnly(options: Readonly<Record<string, unknown>>): object {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
+}
+
+function headOf(request: ClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => {
+      request.destroy();
+      reject(signal.reason);
+    };
+    if (signal.aborted) return giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    request.once('response', (answer) => {
+      signal.removeEventListener('abort', giveUp);
+      // Errors of the body reach its reader; without one they are of no use.
+      answer.on('error', () => undefined);
+      resolve(answer);
+    });
+    request.on('error', (error) => {
+      signal.removeEventListener('abort', giveUp);
+      reject(error);
+    });
+    request.end();
+  });
+}
+
+/** What a Status object says, or the beginning of another answer. */
+function refusalText(text: string): string {
+  try {
+    const status: unknown = JSON.parse(text);
+    if (isJsonObject(status) && typeof status['message'] === 'string') return `: ${status['message']}`;
+  } catch {
+    // Not of an API server: something before it, whose text may say what it is.
+  }
+  return text === '' ? '' : `: ${text}`;
+}
+
+function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const giveUp = (): void => reject(signal.reason);
+    if (signal.aborted) return giveUp();
+    signal.addEventListener('abort', giveUp, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', giveUp));
+  });
+}

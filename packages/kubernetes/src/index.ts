@@ -1,0 +1,17 @@
+export {
+  type ApiAccess,
+  type ApiServer,
+  type TokenAccess,
+  tokenAccess,
+} from './api-access.ts';
+export { ApiClient, type ApiClientOptions } from './api-client.ts';
+export { type Credential, type CredentialState, credentialState } from './credential.ts';
+export type { KubernetesObject, ObjectMeta } from './kubernetes-object.ts';
+export type { ObjectSelection } from './list-objects.ts';
+export { openKubeconfig } from './open-kubeconfig.ts';
+export {
+  Reflector,
+  type ReflectorHandlers,
+  type ReflectorOptions,
+  type ReflectorStatus,
+} from './reflector.ts';

@@ -1,9 +1,9 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestCa } from '../testing/certificates.ts';
+import { CloudInitHost } from '../testing/cloud-init-host.ts';
 import { CloudInitRun, contentOf } from '../testing/cloud-init-run.ts';
 import { field, type LineProcess, NetworkNamespace } from '../testing/network-namespace.ts';
 
@@ -11,37 +11,29 @@ const TIMEOUT = 300_000;
 const VIP = '10.100.0.1';
 const MASTER = '10.9.0.2';
 const ROUTER = '10.9.0.1';
-/** Folders of the machine that are the test's own while the script runs. */
-const FOLDERS = ['etc', 'usr/local', 'var/lib', 'run'] as const;
-
 const main = new URL('../main.ts', import.meta.url).pathname;
 const apiServerProgram = new URL('../testing/api-server-process.ts', import.meta.url).pathname;
 
 /** kubeadm of the test: fails the first time, and writes down how it was called and what it found. */
-const kubeadm = `#!/bin/sh
-echo "$* manifest=$(test -s /etc/kubernetes/manifests/bgp-lb-speaker.yaml && echo yes || echo no) marker=$(test -e /var/lib/bgp-lb/bootstrapped && echo yes || echo no)" >>/var/lib/calls
+const kubeadm = `echo "$* manifest=$(test -s /etc/kubernetes/manifests/bgp-lb-speaker.yaml && echo yes || echo no) marker=$(test -e /var/lib/bgp-lb/bootstrapped && echo yes || echo no)" >>/var/lib/calls
+[ "$2" = phase ] && exit 0
 [ "$1" = reset ] && { rm -rf /etc/kubernetes; exit 0; }
 [ -e /var/lib/failed-once ] || { touch /var/lib/failed-once; exit 1; }
 `;
 /** containerd's client of the test. */
-const ctr = `#!/bin/sh
-case "$*" in
+const ctr = `case "$*" in
   *import*) echo "import $(cat "$5")" >>/var/lib/calls; touch /var/lib/imported ;;
   *list*) [ -e /var/lib/imported ] && echo registry.example/speaker:1; true ;;
 esac
 `;
 
 let run: CloudInitRun;
+let host: CloudInitHost;
 let master: NetworkNamespace;
 let router: NetworkNamespace;
 let apiServer: LineProcess;
 
-/** A file of the machine, as the script sees it. */
-const onMachine = (path: string): string => join(run.folder, 'machine', path);
-const calls = (): string[] =>
-  existsSync(onMachine('var/lib/calls'))
-    ? readFileSync(onMachine('var/lib/calls'), 'utf8').trim().split('\n')
-    : [];
+const onMachine = (path: string): string => host.path(path);
 
 beforeEach(async () => {
   run = new CloudInitRun(`
@@ -53,12 +45,10 @@ vips: [{ address: ${VIP} }]
 routers: [{ address: ${ROUTER}, asn: 64512, passwordFile: /etc/bgp-lb/bgp-password }]
 routeToVip: true
 `);
-  for (const folder of FOLDERS) mkdirSync(onMachine(folder), { recursive: true });
-  cpSync('/etc', onMachine('etc'), { recursive: true, verbatimSymlinks: true });
-  mkdirSync(onMachine('usr/local/bin'));
-  writeFileSync(onMachine('usr/local/bin/kubeadm'), kubeadm, { mode: 0o755 });
-  writeFileSync(onMachine('usr/local/bin/ctr'), ctr, { mode: 0o755 });
-  master = new NetworkNamespace('ci-m');
+  host = new CloudInitHost(run, 'ci-m');
+  host.program('kubeadm', kubeadm);
+  host.program('ctr', ctr);
+  master = host.network;
   router = new NetworkNamespace('ci-r');
   master.connect('e0', router);
   master.ip('address', 'add', `${MASTER}/24`, 'dev', 'e0');
@@ -73,33 +63,19 @@ routeToVip: true
 }, TIMEOUT);
 
 afterEach(async () => {
-  await Promise.all([master.remove(), router.remove()]);
+  await Promise.all([host?.remove(), router?.remove()]);
   run.remove();
 }, TIMEOUT);
 
 /** Writes what cloud-init would write, and gives the script's path. */
 async function prepareMachine(options: readonly string[]): Promise<string> {
   const data = await run.read('join', ...options);
-  for (const { path, content, permissions } of data.write_files) {
-    mkdirSync(dirname(onMachine(path)), { recursive: true });
-    writeFileSync(onMachine(path), content, { mode: Number.parseInt(permissions, 8) });
-  }
+  host.write(data);
   const script = '/usr/local/lib/bgp-lb/bootstrap.sh';
   expect(contentOf(data, '/etc/systemd/system/bgp-lb-bootstrap.service')).toContain(
     `ExecStart=/bin/sh ${script}`,
   );
   return script;
-}
-
-/** Runs a script of the machine on it, as systemd does. `ip netns exec` gives it a mount namespace of its own. */
-function boot(script: string): { status: number | null; output: string } {
-  const mounts = FOLDERS.map((folder) => `mount --bind ${onMachine(folder)} /${folder}`).join(' && ');
-  const command = `${mounts} && exec sh ${script}`;
-  const result = spawnSync('ip', ['netns', 'exec', master.name, 'sh', '-c', command], {
-    encoding: 'utf8',
-    env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
-  });
-  return { status: result.status, output: `${result.stdout}${result.stderr}` };
 }
 
 function sha256(content: string): string {
@@ -118,14 +94,14 @@ describe('the bootstrap script of a joining master', { timeout: TIMEOUT }, () =>
     // A leftover of an earlier life, which a join must not have on itself.
     master.ip('address', 'add', `${VIP}/32`, 'dev', 'lo');
 
-    const first = boot(script);
+    const first = host.boot(script);
     expect(first.status, first.output).toBe(1);
     expect(first.output).toContain('the API server answers at 10.100.0.1:6443');
     expect(master.ip('-o', 'address', 'show', 'dev', 'lo')).not.toContain(VIP);
     expect(master.ip('route', 'show', VIP)).toContain(`via ${ROUTER} dev e0 proto 84`);
     expect(existsSync(onMachine('var/lib/bgp-lb/bootstrapped'))).toBe(false);
 
-    const second = boot(script);
+    const second = host.boot(script);
     expect(second.status, second.output).toBe(0);
     // Not empty: it counts also where the clock was set back since kubeadm wrote ca.crt.
     expect(readFileSync(onMachine('var/lib/bgp-lb/bootstrapped'), 'utf8')).toBe('yes\n');
@@ -133,11 +109,14 @@ describe('the bootstrap script of a joining master', { timeout: TIMEOUT }, () =>
     expect(manifest).toContain('image: registry.example/speaker:1');
 
     // A reboot after success does nothing.
-    expect(boot(script).status).toBe(0);
-    expect(calls()).toEqual([
+    expect(host.boot(script).status).toBe(0);
+    expect(host.calls()).toEqual([
       'import an image',
+      'join phase preflight --config /etc/bgp-lb/kubeadm.yaml manifest=yes marker=no',
       'join --config /etc/bgp-lb/kubeadm.yaml manifest=yes marker=no',
+      'sleep 10',
       'reset --force manifest=yes marker=no',
+      'join phase preflight --config /etc/bgp-lb/kubeadm.yaml manifest=yes marker=no',
       'join --config /etc/bgp-lb/kubeadm.yaml manifest=yes marker=no',
     ]);
   });
@@ -147,12 +126,12 @@ describe('the bootstrap script of a joining master', { timeout: TIMEOUT }, () =>
     const script = await prepareMachine([
       ...['--program', run.file('program', program), '--program-sha256', sha256('another')],
     ]);
-    const { status, output } = boot(script);
+    const { status, output } = host.boot(script);
     expect(status).toBe(1);
     expect(output).toContain('does not have the SHA-256');
     expect(existsSync(onMachine('usr/local/bin/bgp-lb-speaker'))).toBe(false);
     expect(existsSync(onMachine('var/lib/ran'))).toBe(false);
-    expect(calls()).toEqual([]);
+    expect(host.calls()).toEqual(['sleep 10']);
   });
 
   it('is good for the shell, for each machine', async () => {

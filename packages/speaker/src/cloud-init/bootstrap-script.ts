@@ -14,6 +14,8 @@ export interface BootstrapSettings {
   readonly imageArchive: Delivery | undefined;
   /** The first of `bootstrap.markers`. */
   readonly marker: string;
+  /** The CA is one that was made beforehand: its certificate and key are in `machineFiles.authority`. */
+  readonly hasAuthority: boolean;
 }
 
 /** Files on the machine. */
@@ -28,9 +30,13 @@ export const machineFiles = {
   routerUnit: '/etc/systemd/system/bgp-lb-router.service',
   routerDrainUnit: '/etc/systemd/system/bgp-lb-router-drain.service',
   imageArchive: '/var/lib/bgp-lb/image.tar',
+  /** Where the CA waits for kubeadm: `kubeadm reset` empties /etc/kubernetes/pki. */
+  authority: { certificate: '/etc/bgp-lb/pki/ca.crt', key: '/etc/bgp-lb/pki/ca.key' },
   /** kubeadm has been started, or has succeeded: for the retry after a failure or a power cut. */
   began: '/var/lib/bgp-lb/kubeadm-began',
   done: '/var/lib/bgp-lb/kubeadm-done',
+  /** How many attempts have failed. */
+  failures: '/var/lib/bgp-lb/kubeadm-failures',
 } as const;
 
 const head = `#!/bin/sh
@@ -64,8 +70,9 @@ export function bootstrapScript(settings: BootstrapSettings): string {
   const { role } = settings;
   return [
     head,
-    ...(role === 'worker' ? [] : deliveries(settings)),
     `[ -e ${machineFiles.done} ] && exit 0\nmkdir -p ${dirnameOf(machineFiles.began)}\n`,
+    pause,
+    ...(role === 'worker' ? [] : deliveries(settings)),
     retry,
     ...(role === 'worker' ? [] : speakerSteps(settings)),
     kubeadm(settings),
@@ -99,10 +106,33 @@ fi
   ];
 }
 
+/** Seconds between two attempts: the first, and the most. systemd can do so from 254 on (RestartSteps), which not all have. */
+const PAUSE = { first: 10, most: 300 } as const;
+
+const pause = `# After a failure the next attempt waits, each time twice as long: systemd starts this script anew at once.
+failed() {
+  code=$?
+  if [ "$code" -eq 0 ]; then return; fi
+  failures=$(($(cat ${machineFiles.failures} 2>/dev/null || echo 0) + 1))
+  echo "$failures" >${machineFiles.failures}
+  pause=${PAUSE.first}
+  while [ "$failures" -gt 1 ] && [ "$pause" -lt ${PAUSE.most} ]; do
+    pause=$((pause * 2))
+    failures=$((failures - 1))
+  done
+  if [ "$pause" -gt ${PAUSE.most} ]; then pause=${PAUSE.most}; fi
+  say "attempt $(cat ${machineFiles.failures}) failed; the next one begins in $pause s"
+  sleep "$pause"
+  exit "$code"
+}
+trap failed EXIT
+`;
+
 const retry = `# What an attempt that did not come to its end left, kubeadm refuses.
 if [ -e ${machineFiles.began} ]; then
   say 'kubeadm was started before and did not succeed: beginning anew'
   kubeadm reset --force
+  rm -f ${machineFiles.began}
 fi
 `;
 
@@ -123,13 +153,25 @@ mv -f ${folder}/.bgp-lb-speaker.yaml ${folder}/bgp-lb-speaker.yaml
  * The exit status of kubeadm is the proof of bootstrap: the marker follows it and nothing else. It is not empty, so that it counts
  * whatever its time: a clock that is set back meanwhile, as NTP does at a first boot, would make it older than ca.crt.
  */
-function kubeadm({ role, marker }: BootstrapSettings): string {
+function kubeadm({ role, marker, hasAuthority }: BootstrapSettings): string {
+  const verb = role === 'init' ? 'init' : 'join';
   const command = role === 'init' ? 'init --upload-certs' : 'join';
-  return `touch ${machineFiles.began}
+  const { certificate, key } = machineFiles.authority;
+  const authority = `# kubeadm takes the CA that it finds. It is put there for each attempt: a reset removes it.
+mkdir -p ${kubeadmPki}
+install -m 0644 ${certificate} ${kubeadmPki}/ca.crt
+install -m 0600 ${key} ${kubeadmPki}/ca.key
+
+`;
+  return `${hasAuthority ? authority : ''}# What fails here has changed nothing, and needs no reset.
+kubeadm ${verb} phase preflight --config ${machineFiles.kubeadmConfig}
+touch ${machineFiles.began}
 kubeadm ${command} --config ${machineFiles.kubeadmConfig}
 ${role === 'worker' ? '' : `mkdir -p ${quoted(dirnameOf(marker))}\necho yes >${quoted(marker)}\n`}touch ${machineFiles.done}
-`;
+${hasAuthority ? `rm -f ${key}\n` : ''}`;
 }
+
+const kubeadmPki = '/etc/kubernetes/pki';
 
 function dirnameOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));

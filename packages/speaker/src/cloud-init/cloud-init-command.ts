@@ -87,6 +87,7 @@ function bootstrapSettings(
     program: delivery(context, 'program', 'program-sha256'),
     imageArchive: delivery(context, 'image-archive', 'image-sha256'),
     marker: bootstrap.markers[0] ?? '',
+    hasAuthority: argument(context, 'ca-key') !== undefined,
   };
 }
 

@@ -13,7 +13,8 @@ ConditionPathExists=!${machineFiles.done}
 Type=oneshot
 ExecStart=/bin/sh ${machineFiles.script}
 Restart=on-failure
-RestartSec=10
+# The script itself waits after a failure, longer each time.
+RestartSec=1
 TimeoutStartSec=infinity
 
 [Install]

@@ -27,8 +27,6 @@ export interface NodeSettings {
   readonly authority: { readonly certificate: string; readonly key: string } | undefined;
 }
 
-const pki = '/etc/kubernetes/pki';
-
 /** Where the archive of the program is unpacked. As root: files of user-data are written before there is another user. */
 const routerProgram: RouterProgram = {
   command: '/opt/bgp-lb/node /opt/bgp-lb/bgp-lb-router.mjs',
@@ -61,8 +59,8 @@ export function masterUserData(settings: NodeSettings): UserData {
       ...(authority === undefined || role !== 'init'
         ? []
         : [
-            file(`${pki}/ca.crt`, authority.certificate, '0644'),
-            file(`${pki}/ca.key`, authority.key, '0600'),
+            file(machineFiles.authority.certificate, authority.certificate, '0644'),
+            file(machineFiles.authority.key, authority.key, '0600'),
           ]),
       file(hostFiles.sysctls, sysctlFile, '0644'),
       file(

@@ -1,5 +1,4 @@
 import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
-import type { NeighborStatus } from '../api/neighbor-status.ts';
 import type { RouterStatus } from '../api/router-status.ts';
 
 /** What a running router says of itself and its members, as findings. Pure. */
@@ -91,22 +90,6 @@ function checkBfd({ scheduling, problems }: RouterStatus['bfd']): readonly Findi
           ),
         ]),
   ];
-}
-
-/** Neighbours whose session is not there, and why it ended. Pure. */
-export function checkNeighbors(
-  neighbors: readonly Pick<NeighborStatus, 'name' | 'address' | 'state' | 'lastDown'>[],
-): readonly Finding[] {
-  return neighbors.map(({ name, address, state, lastDown }) =>
-    state === 'Established'
-      ? good('neighbor', name, `BGP session with ${address} Established`)
-      : fault(
-          'neighbor',
-          name,
-          `BGP session with ${address} ${state}: ${lastDown?.text ?? 'never established'}`,
-          'compare AS, password, address and TTL security on both sides; a firewall may drop TCP 179',
-        ),
-  );
 }
 
 /** A wrong password is silence on the wire; the kernel counts what it drops for it. Pure. */

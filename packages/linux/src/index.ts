@@ -23,6 +23,7 @@ export { NexthopFlag } from './nexthop.ts';
 export type { NexthopBucket } from './nexthop-bucket.ts';
 export type { NftCommand, NftFamily, NftObject } from './nftables.ts';
 export { Nftables } from './nftables.ts';
+export { type CountedElement, NftCounters } from './nftables-counters.ts';
 export { NftElements, type SetElement, type SetElements } from './nftables-elements.ts';
 export type { NftablesFailure } from './nftables-error.ts';
 export { NftablesError } from './nftables-error.ts';

@@ -8,7 +8,7 @@ import { addressBytes } from './internet-address.ts';
 import { MessageFlag, MessageWriter } from './netlink-message.ts';
 import { NetlinkSocket } from './netlink-socket.ts';
 import { NetlinkProtocol } from './netlink-transport.ts';
-import type { NftFamily } from './nftables.ts';
+import { familyNumbers, type NftFamily } from './nftables.ts';
 
 /** NFNL_MSG_BATCH_BEGIN and _END. */
 const Batch = { Begin: 16, End: 17 } as const;
@@ -21,16 +21,6 @@ const List = { Table: 1, Set: 2, Elements: 3 } as const;
 /** NFTA_LIST_ELEM, NFTA_SET_ELEM_* and NFTA_DATA_VALUE. */
 const Element = { Item: 1, Key: 1, Timeout: 4 } as const;
 const dataValue = 1;
-/** NFPROTO_*. */
-const protocols: Readonly<Record<NftFamily, number>> = {
-  inet: 1,
-  ip: 2,
-  arp: 3,
-  netdev: 5,
-  bridge: 7,
-  ip6: 10,
-};
-
 /** An element that the kernel forgets by itself: its set has the flag `timeout`. */
 export interface SetElement {
   /** The fields of the set's type in their order: addresses as text, ports as numbers. */
@@ -85,7 +75,7 @@ export function replaceMessages(
 ): readonly MessageWriter[] {
   const message = (type: number, flags: number): MessageWriter =>
     new MessageWriter(type, MessageFlag.Request | MessageFlag.Ack | flags)
-      .structure(new Uint8Array([protocols[family], 0, 0, 0]))
+      .structure(new Uint8Array([familyNumbers[family], 0, 0, 0]))
       .string(List.Table, table)
       .string(List.Set, set);
   // Without elements all are meant. One that is there would not get its time anew.

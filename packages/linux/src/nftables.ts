@@ -8,6 +8,16 @@ import { close, createMemoryFile } from './syscalls.ts';
 /** The address families of tables. */
 export type NftFamily = 'ip' | 'ip6' | 'inet' | 'arp' | 'bridge' | 'netdev';
 
+/** NFPROTO_* of each family. */
+export const familyNumbers: Readonly<Record<NftFamily, number>> = {
+  inet: 1,
+  ip: 2,
+  arp: 3,
+  netdev: 5,
+  bridge: 7,
+  ip6: 10,
+};
+
 /** An object of the rule set, by its kind: `{ table: { family: 'inet', name: 'bgp-lb' } }`. */
 export type NftObject = { readonly [kind: string]: unknown };
 
@@ -46,10 +56,19 @@ export class Nftables {
     }
   }
 
-  /** The objects of a table, the table itself included; undefined when there is none. @throws NftablesError */
-  async table(family: NftFamily, name: string): Promise<NftObject[] | undefined> {
+  /**
+   * The objects of a table, the table itself included; undefined when there is none.
+   * @param options.terse without the elements of sets, of which packets may have made thousands
+   * @throws NftablesError
+   */
+  async table(
+    family: NftFamily,
+    name: string,
+    options: { readonly terse?: boolean } = {},
+  ): Promise<NftObject[] | undefined> {
+    const flags = options.terse === true ? ['-j', '-t'] : ['-j'];
     try {
-      return objectsIn(await this.#run(['-j', 'list', 'table', family, name]));
+      return objectsIn(await this.#run([...flags, 'list', 'table', family, name]));
     } catch (error) {
       if (isAbsent(error)) return undefined;
       throw error;

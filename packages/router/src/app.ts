@@ -10,8 +10,8 @@ import {
   readSecret,
 } from '@bgp-lb/daemon';
 import { linuxSockets } from '@bgp-lb/linux';
-import { asn, formatPrefix, nextHopText, type Path, parseRouterId, type RouterId } from '@bgp-lb/protocol';
-import { type Peer, systemClock } from '@bgp-lb/protocol/node';
+import { asn, parseRouterId, type RouterId } from '@bgp-lb/protocol';
+import { systemClock } from '@bgp-lb/protocol/node';
 import type { ControlSources } from './api/control-routes.ts';
 import { startControl } from './api/start-control.ts';
 import { connectBfd } from './bfd/connect-bfd.ts';
@@ -20,6 +20,8 @@ import { StallWatch } from './bfd/stall-watch.ts';
 import { BgpNeighbors } from './bgp/bgp-neighbors.ts';
 import { globalAddressOn } from './bgp/global-address.ts';
 import { identityHost } from './bgp/identity-host.ts';
+import { isForwardedTo } from './bgp/is-forwarded-to.ts';
+import { namedNeighbor } from './bgp/named-neighbor.ts';
 import { canonicalText, localAddressOf } from './bgp/neighbor-options.ts';
 import { chooseRouterId } from './bgp/router-identity.ts';
 import { UpstreamAdvertiser } from './bgp/upstream-advertiser.ts';
@@ -30,6 +32,8 @@ import type { DataPlane } from './dataplane/data-plane.ts';
 import { makeDataPlane } from './dataplane/make-data-plane.ts';
 import { type DrainPhase, HostDrain } from './drain/host-drain.ts';
 import { MemberDrains } from './drain/member-drains.ts';
+import type { ClientWatch } from './evidence/client-watch.ts';
+import { watchClients } from './evidence/watch-clients.ts';
 import { CaFile } from './health/ca-file.ts';
 import type { HealthChecker } from './health/health-checker.ts';
 import { vipHealthChecker } from './health/vip-health-checker.ts';
@@ -39,7 +43,7 @@ import { MessageRecorder, preciseWallClock } from './mrt/message-recorder.ts';
 import { mrtRoute } from './mrt/mrt-route.ts';
 import { ForwardingTimes } from './observe/forwarding-times.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
-import { type NamedNeighbor, RouterObserver } from './observe/router-observer.ts';
+import { RouterObserver } from './observe/router-observer.ts';
 import { ServiceStatus, serviceStatusLine } from './observe/service-status.ts';
 import { makeOnLinkResponder } from './on-link/make-on-link-responder.ts';
 import type { OnLinkResponder } from './on-link/on-link-responder.ts';
@@ -100,6 +104,7 @@ class Router {
   #advertiser: UpstreamAdvertiser | undefined;
   #control: ControlServer | undefined;
   #rebalancer: Rebalancer;
+  #clients: ClientWatch;
   #drain: HostDrain;
   #memberDrains: MemberDrains;
   #reload: ConfigReload;
@@ -152,6 +157,14 @@ class Router {
     });
     const rebalanced = (rebalance: Rebalance): void => this.#observer.rebalanced(rebalance);
     this.#rebalancer = new Rebalancer(this.#dataPlane, this.#clock, rebalanced);
+    this.#clients = watchClients({
+      config: () => this.#reload.config,
+      pools: this.#pools.all,
+      dataPlane: this.#dataPlane,
+      clock: this.#clock,
+      observer: this.#observer,
+      doubt: (vip, doubts) => this.#controller.doubt(vip, doubts),
+    });
     this.#controller = new PoolController({
       pools: this.#pools.all,
       dataPlane: this.#dataPlane,
@@ -243,6 +256,7 @@ class Router {
     });
     bfd.start();
     this.#onLink.start();
+    this.#clients.start();
     this.#stalls.start();
   }
 
@@ -273,20 +287,6 @@ class Router {
     for (const vip of this.#pools.all.keys()) {
       this.#advertise(vip);
     }
-  }
-
-  /** Whether packets go to a path's next hop; `undefined` for one that is no member of ours, of which somebody else may know. */
-  #isForwardedTo(path: Path): boolean | undefined {
-    const vip = formatPrefix(path.prefix);
-    const nextHop = nextHopText(path);
-    if (this.#dataPlane.forwarding(vip).includes(nextHop)) {
-      return true;
-    }
-    const isMember = this.#pools.all
-      .get(vip)
-      ?.members()
-      .some((member) => member.nextHop === nextHop);
-    return isMember === true ? false : undefined;
   }
 
   /** SIGHUP. Rejects with the reason when nothing is taken. */
@@ -325,6 +325,7 @@ class Router {
     // After the sessions: FRR 8.4 takes AdminDown for death, and would drop what it is to keep (RFC 5882 section 4.2 says otherwise).
     await this.#bfd?.stop();
     this.#onLink.stop();
+    this.#clients.stop();
     this.#controller.close();
     this.#rebalancer.close();
     this.#drain.close();
@@ -342,7 +343,8 @@ class Router {
       asn: asn(config.asn),
       routerId,
       clusterId: config.clusterId === undefined ? routerId : parseRouterId(config.clusterId),
-      isUsable: (path, { role }) => this.#isForwardedTo(path) ?? role !== 'master',
+      isUsable: (path, { role }) =>
+        isForwardedTo(path, this.#pools.all, this.#dataPlane) ?? role !== 'master',
       neighbors: config.neighbors,
       listen: config.listen,
       context: { config, isRestarting },
@@ -354,14 +356,14 @@ class Router {
         if (peer !== undefined && event.type === 'forgotten') {
           this.#bfd?.forget(canonicalText(peer.address));
         }
-        this.#observer.neighbor(peer && named(bgp, peer), event);
+        this.#observer.neighbor(peer && namedNeighbor(bgp, peer), event);
         // An upstream that is lost, or back, changes what is advertised.
         if (event.type === 'transition') this.#serviceStatus.touch();
       },
       established: (peer, neighbor) =>
         this.#bfd?.sessionEstablished(canonicalText(peer.address), neighbor, localAddressOf(peer)),
       traffic: (peer, traffic) => this.#recorder.record(peer, traffic),
-      observeRoutes: (peer, change) => this.#observer.rejected(named(bgp, peer), change),
+      observeRoutes: (peer, change) => this.#observer.rejected(namedNeighbor(bgp, peer), change),
       onSkippedListener: (address, reason) =>
         this.#observer.problem(`not listening on ${address}: ${reason}`),
     });
@@ -381,6 +383,7 @@ class Router {
       onLink: this.#onLink,
       forwardingTimes: this.#forwardingTimes,
       ca: this.#ca,
+      clients: this.#clients,
       now: () => this.#clock.now(),
       startedAt: this.#startedAt,
     };
@@ -396,9 +399,4 @@ class Router {
 
 function isForwarding(adopted: ReadonlyMap<string, readonly WeightedNextHop[]>): boolean {
   return [...adopted.values()].some((members) => members.length > 0);
-}
-
-function named(bgp: BgpNeighbors, peer: Peer): NamedNeighbor {
-  const neighbor = bgp.neighborOf(peer);
-  return { peer: peer.name, neighbor: neighbor?.name ?? peer.name, role: neighbor?.role ?? 'unknown' };
 }

@@ -21,7 +21,7 @@ import { drainCommand, undrainCommand } from './drain-command.ts';
 import { explainCommand } from './explain/explain-command.ts';
 import { hostFiles, placeFile } from './host-files.ts';
 import { reloadCommand } from './reload/reload-command.ts';
-import { statusTables } from './status-tables.ts';
+import { statusTables } from './status.ts';
 import { uninstallCommand } from './uninstall/uninstall-command.ts';
 import { waitCommand } from './wait/wait-command.ts';
 

@@ -1,3 +1,4 @@
+import type { Table } from '@bgp-lb/daemon';
 import { type BfdState, formatPrefix } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
@@ -168,4 +169,109 @@ export function advertisedTo(router: Peer): readonly string[] {
 /** `10.0.0.100/32` or `2001:db8::100/128`. */
 export function prefixText(address: string): string {
   return `${address}/${address.includes(':') ? 128 : 32}`;
+}
+
+/** The status for people: VIPs, gates, routers. Takes what the API answered, which may be of another version. */
+export function statusTables(answer: unknown): readonly Table[] {
+  return [
+    table(answer, 'vips', ['vip', 'state', 'bound', 'advertisement', 'reason']),
+    ...kernelTables(answer),
+    table(answer, 'gates', ['name', 'pass', 'detail']),
+    table(answer, 'routers', ['address', 'session', 'bfd', 'since', 'asn', 'password', 'last error'], {
+      since: (router) => secondsAgo(fieldOf(router, 'sinceMs')),
+      asn: (router) => fieldOf(router, 'remoteAsn'),
+      'last error': lastError,
+    }),
+    ...bfdTables(fieldOf(answer, 'bfd')),
+    ...annotationTables(fieldOf(answer, 'drainAnnotation')),
+    ...otherMasterTables(answer),
+  ];
+}
+
+/** What of this host's network is not as it should be. */
+function kernelTables(answer: unknown): readonly Table[] {
+  const vips = fieldOf(answer, 'vips');
+  const elsewhere = (Array.isArray(vips) ? vips : []).flatMap((vip) => {
+    const links = fieldOf(vip, 'elsewhere');
+    return Array.isArray(links) && links.length > 0
+      ? [`${cell(fieldOf(vip, 'vip'))} is on ${links.join(', ')}: somebody else put it there`]
+      : [];
+  });
+  const kernel = fieldOf(answer, 'kernel');
+  const missing = fieldOf(kernel, 'routesMissing');
+  const fault = fieldOf(kernel, 'fault');
+  const troubles = [
+    ...(typeof fault === 'string' ? [fault] : []),
+    ...elsewhere,
+    ...(Array.isArray(missing) ? missing.map(String) : []),
+  ];
+  return troubles.length === 0 ? [] : [{ columns: ['host network'], rows: troubles.map((text) => [text]) }];
+}
+
+function otherMasterTables(answer: unknown): readonly Table[] {
+  const others = fieldOf(answer, 'otherMasters');
+  if (!Array.isArray(others) || others.length === 0) return [];
+  return [
+    table(answer, 'otherMasters', ['vip', 'other master', 'asks for less', 'routers'], {
+      'other master': (one) => fieldOf(one, 'address'),
+      'asks for less': (one) => fieldOf(one, 'asksForLess'),
+      routers: (one) => String(fieldOf(one, 'routers')),
+    }),
+  ];
+}
+
+function annotationTables(annotation: unknown): readonly Table[] {
+  if (typeof annotation !== 'object' || annotation === null) return [];
+  const [node, wish, error] = ['node', 'wish', 'error'].map((name) => cell(fieldOf(annotation, name)));
+  const last = secondsAgo(fieldOf(annotation, 'succeededMs')) ?? 'never';
+  return [
+    { columns: ['node', 'drain annotation', 'last heard', 'error'], rows: [[node, wish, last, error]] },
+  ];
+}
+
+function bfdTables(bfd: unknown): readonly Table[] {
+  if (typeof bfd !== 'object' || bfd === null) return [];
+  const missing = fieldOf(bfd, 'missing');
+  const sockets = Array.isArray(missing) && missing.length > 0 ? missing.join('; ') : 'open';
+  return [{ columns: ['bfd thread', 'sockets'], rows: [[cell(fieldOf(bfd, 'scheduling')), sockets]] }];
+}
+
+/** Why the last session or attempt ended, in words: one that a router refuses never comes to a session. @param router an entry of `routers` */
+export function lastError(router: unknown): unknown {
+  const errors = ['lastDown', 'lastNotificationReceived', 'lastNotificationSent']
+    .map((name) => fieldOf(router, name))
+    .filter((error) => typeof fieldOf(error, 'agoMs') === 'number')
+    .sort((a, b) => Number(fieldOf(a, 'agoMs')) - Number(fieldOf(b, 'agoMs')));
+  return fieldOf(errors[0], 'text');
+}
+
+function table(
+  answer: unknown,
+  list: string,
+  columns: readonly string[],
+  derived: Readonly<Record<string, (row: unknown) => unknown>> = {},
+): Table {
+  const rows = fieldOf(answer, list);
+  const value = (row: unknown, column: string): unknown =>
+    (derived[column] ?? (() => fieldOf(row, column)))(row);
+  return {
+    columns: [...columns],
+    rows: (Array.isArray(rows) ? rows : []).map((row: unknown) =>
+      columns.map((column) => cell(value(row, column))),
+    ),
+    empty: `no ${list}`,
+  };
+}
+
+function secondsAgo(milliseconds: unknown): string | undefined {
+  return typeof milliseconds === 'number' ? `${(milliseconds / 1000).toFixed(1)} s` : undefined;
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
+function cell(value: unknown): string | number | boolean | undefined {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return value;
+  return value === null || value === undefined ? undefined : JSON.stringify(value);
 }

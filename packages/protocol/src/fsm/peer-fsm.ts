@@ -268,8 +268,7 @@ export class PeerFsm {
     if (from === undefined) return;
     const { state, actions, reason } = step(from, event, this.#connectionConfig(role));
     this.#states[role] = state;
-    // An attempt that had no answer in time begins again in the same state: it is a transition of RFC 4271 all the same.
-    if (state.name !== from.name || event.type === 'ConnectRetryTimer_Expires') {
+    if (state.name !== from.name) {
       this.#actions.push({
         type: 'transition',
         role,

@@ -18,6 +18,7 @@ import type { DataPlane } from '../dataplane/data-plane.ts';
 import { drainRoutes } from '../drain/drain-routes.ts';
 import type { HostDrain } from '../drain/host-drain.ts';
 import type { MemberDrains } from '../drain/member-drains.ts';
+import type { ClientWatch } from '../evidence/client-watch.ts';
 import { fibReport } from '../fib/fib-report.ts';
 import type { CaFile } from '../health/ca-file.ts';
 import type { ForwardingTimes } from '../observe/forwarding-times.ts';
@@ -54,6 +55,7 @@ export interface ControlSources {
   readonly drain: HostDrain;
   readonly memberDrains: MemberDrains;
   readonly ca: CaFile;
+  readonly clients: Pick<ClientWatch, 'of'>;
   readonly now: () => number;
   readonly startedAt: number;
 }
@@ -94,6 +96,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
         forwarding: dataPlane.forwarding(pool.vip),
         forwardingSince: sources.forwardingTimes.sinceOf(pool.vip),
         advertisements: sources.advertiser.advertisements(pool.vip),
+        clients: sources.clients.of(pool.vip),
         drained: new Set(sources.memberDrains.all().map(({ member }) => member)),
         problems: forwardingProblems(fib.vips.find(({ vip }) => vip === pool.vip)),
         bfdOf: (nextHop) => bfdStateOf(sources, nextHop),

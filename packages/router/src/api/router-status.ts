@@ -2,6 +2,7 @@ import type { BfdState } from '@bgp-lb/protocol';
 import type { UpstreamAdvertisement } from '../bgp/upstream-advertiser.ts';
 import type { VipForwarding } from '../dataplane/data-plane.ts';
 import type { DrainState } from '../drain/host-drain.ts';
+import { isDoubtful, type VipEvidence } from '../evidence/client-judge.ts';
 import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
 import type { Gate } from '../pool/gate.ts';
 import type { MemberView } from '../pool/member-view.ts';
@@ -45,6 +46,8 @@ export interface VipStatus {
     /** The pool was empty, has a good member, and waits for others. */
     readonly initialHold: { readonly sinceMs: number; readonly endsInMs: number } | null;
   };
+  /** What clients' own packets say; `null` before they were looked at. */
+  readonly clients: VipEvidence | null;
   readonly members: readonly MemberStatus[];
 }
 
@@ -80,6 +83,7 @@ export interface VipFacts {
   /** Since when there is somebody in it, or nobody. */
   readonly forwardingSince: number;
   readonly advertisements: readonly UpstreamAdvertisement[];
+  readonly clients: VipEvidence | undefined;
   /** Next hops of the members that the operator drains here. */
   readonly drained: ReadonlySet<string>;
   /** Why a member that is in the pool is not forwarded to, by next hop. */
@@ -93,15 +97,18 @@ export function vipStatus(facts: VipFacts): VipStatus {
   const { vip, endpoint, members, forwarding, advertisements, now } = facts;
   const healthy = members.filter(({ inPool, health }) => inPool && health === 'passing').length;
   const ready = forwarding.length > 0;
+  const status = members.length === 0 ? 'no members yet' : `${healthy} of ${members.length} members healthy`;
+  const isServed = facts.clients === undefined || !isDoubtful(facts.clients.cause);
   return {
     vip,
     endpoint,
     ready,
     readySinceMs: Math.round(now - facts.forwardingSince),
-    status: members.length === 0 ? 'no members yet' : `${healthy} of ${members.length} members healthy`,
+    status: isServed ? status : `${status}, but clients are not served: ${facts.clients.text}`,
     advertised: advertisements.some(({ advertised }) => advertised),
     advertisements,
     rules: ruleStatus(facts),
+    clients: facts.clients ?? null,
     members: members.map((view) => ({
       name: view.name,
       nextHop: view.nextHop,

@@ -20,6 +20,10 @@ export async function startControl(options: StartControlOptions): Promise<Contro
   const { bgp, bfd, pools, dataPlane, advertiser, drain } = sources;
   const { api } = sources.config();
   metrics.observe(metricSources(sources));
+  metrics.clients.observe(
+    () => pools.keys(),
+    (vip) => sources.clients.of(vip)?.cause,
+  );
   metrics.bfd.observe({
     status: () => bfd.status(),
     roleOf: (id) =>

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eventLine, fibTables, routesTables, statusTables } from './tables.ts';
 
 function text(tables: readonly Parameters<typeof formatTable>[0][]): string {
-  return tables.map((table) => formatTable(table)).join('\n');
+  return tables.map(formatTable).join('\n');
 }
 
 describe('what people read', () => {
@@ -25,6 +25,7 @@ describe('what people read', () => {
             ],
             readySinceMs: 1,
             rules: { panic: null, initialHold: null },
+            clients: null,
             members: [
               {
                 name: '10.0.0.13',

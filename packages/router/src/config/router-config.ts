@@ -127,6 +127,7 @@ export interface RouterConfig {
   readonly pool: {
     /** 0 to 1. */
     readonly panicThreshold: number;
+    readonly clientEvidence: boolean;
     readonly evictAfter: number;
     readonly staleTime: number;
     readonly initialHold: number;

@@ -94,6 +94,12 @@ const pool = z.strictObject({
   flapDecay: duration({ min: SECOND, max: 24 * 60 * MINUTE })
     .default(5 * MINUTE)
     .describe('So long without leaving the pool takes back one of the times that a member left it.'),
+  clientEvidence: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Lower a member whose clients get no answer, as their own packets say, though its health check is good and the other members answer: to weight 1, for 60 s at first, at most one more in ten seconds, and never so that less than `panicThreshold` is left. false: only say so.',
+    ),
   identities: z
     .array(z.int().min(0).max(0xffff_ffff))
     .max(16)

@@ -1,5 +1,7 @@
 import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
+import type { NeighborStatus } from '../api/neighbor-status.ts';
 import type { RouterStatus } from '../api/router-status.ts';
+import { checkClients } from './check-clients.ts';
 
 /** What a running router says of itself and its members, as findings. Pure. */
 export function checkStatus(status: RouterStatus): readonly Finding[] {
@@ -15,6 +17,7 @@ export function checkStatus(status: RouterStatus): readonly Finding[] {
             `bgp-lb-router explain ${one.vip} says what is missing`,
           ),
       ...checkAdvertised(one),
+      ...checkClients([one]),
       ...one.members.map((member) => checkMember(one.vip, member)),
     ]),
     status.healthCheck.verified
@@ -90,6 +93,22 @@ function checkBfd({ scheduling, problems }: RouterStatus['bfd']): readonly Findi
           ),
         ]),
   ];
+}
+
+/** Neighbours whose session is not there, and why it ended. Pure. */
+export function checkNeighbors(
+  neighbors: readonly Pick<NeighborStatus, 'name' | 'address' | 'state' | 'lastDown'>[],
+): readonly Finding[] {
+  return neighbors.map(({ name, address, state, lastDown }) =>
+    state === 'Established'
+      ? good('neighbor', name, `BGP session with ${address} Established`)
+      : fault(
+          'neighbor',
+          name,
+          `BGP session with ${address} ${state}: ${lastDown?.text ?? 'never established'}`,
+          'compare AS, password, address and TTL security on both sides; a firewall may drop TCP 179',
+        ),
+  );
 }
 
 /** A wrong password is silence on the wire; the kernel counts what it drops for it. Pure. */

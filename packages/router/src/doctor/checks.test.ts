@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RouterStatus } from '../api/router-status.ts';
 import { checkForwarding, checkMtu, checkSysctls } from '../dataplane/kernel/check-host.ts';
-import { checkSignatures, checkStatus } from './check-status.ts';
+import { checkNeighbors, checkSignatures, checkStatus } from './check-status.ts';
 
 const member = {
   name: 'm1',
@@ -33,6 +33,7 @@ const status: RouterStatus = {
       advertisements: [{ upstream: 'tor', advertised: true, reason: '' }],
       readySinceMs: 1,
       rules: { panic: null, initialHold: null },
+      clients: null,
       members: [member],
     },
   ],
@@ -88,6 +89,13 @@ describe('doctor of the router', () => {
     const bad = checkStatus({ ...status, ...changes }).filter((finding) => finding.level !== 'good');
     expect(levels(bad)).toEqual([level]);
     expect(bad[0]?.fix).not.toBe('');
+  });
+
+  it('tells why a session is not there', () => {
+    const lastDown = { kind: 'tcp-closed', text: 'refused', agoMs: 1 } as never;
+    expect(checkNeighbors([{ name: 'tor', address: '10.1.1.1', state: 'Active', lastDown }])).toMatchObject([
+      { level: 'fault', place: 'tor', value: 'BGP session with 10.1.1.1 Active: refused' },
+    ]);
   });
 
   it('counts what the kernel dropped for its TCP-MD5 signature', () => {

@@ -33,6 +33,7 @@ const status: ExplainedStatus = {
       advertised: true,
       advertisements: [],
       rules: { panic: null, initialHold: null },
+      clients: null,
       members: [
         member,
         {
@@ -63,10 +64,7 @@ const neighbor = (
   role,
   state,
   sinceMs: 2_000,
-  lastDown: { text: 'hold timer', agoMs: 9_000 },
-  lastNotificationSent: null,
-  lastNotificationReceived: null,
-  lastFailure: null,
+  lastDown: { text: 'hold timer' },
 });
 
 const failing = (

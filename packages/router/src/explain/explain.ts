@@ -1,11 +1,14 @@
-import { age, lastErrorOf, type SessionErrors, type Table } from '@bgp-lb/daemon';
+import { formatDuration, type Table } from '@bgp-lb/daemon';
 import type { NeighborStatus } from '../api/neighbor-status.ts';
 import type { RouterStatus, VipStatus } from '../api/router-status.ts';
 import { advertisedText } from '../api/tables.ts';
+import { clientHints } from '../evidence/client-hints.ts';
+import { isDoubtful } from '../evidence/client-judge.ts';
 
 /** The part of a neighbour's status that is explained. */
-export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role' | 'state' | 'sinceMs'> &
-  SessionErrors;
+export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role' | 'state' | 'sinceMs'> & {
+  readonly lastDown?: { readonly text: string } | null | undefined;
+};
 
 /** The part of the status that is explained. */
 export type ExplainedStatus = Pick<
@@ -56,6 +59,7 @@ export function explain(
       gateInitialHold(vip),
       gatePanic(vip),
       gateForwarding(vip),
+      ...gateClients(vip),
       ...gatesOnLink(vip, onLink),
       gateDrain(drain),
       ...vip.advertisements.map((one) => upstreamReason(one, neighbors)),
@@ -181,7 +185,7 @@ function upstreamReason(
   if (neighbor === undefined || neighbor.state === 'Established') {
     return reason(what, false, `the VIP is not advertised: ${why}`, 'what keeps it from being advertised');
   }
-  const last = lastErrorOf(neighbor)?.text ?? 'never established';
+  const last = neighbor.lastDown?.text ?? 'never established';
   return reason(
     what,
     false,
@@ -220,6 +224,13 @@ function memberGates({ name: member, gates, heldBackForMs }: VipStatus['members'
     });
 }
 
+/** What clients' own packets say. */
+function gateClients({ clients }: VipStatus): Reason[] {
+  if (clients === null) return [];
+  const { cause, text } = clients;
+  return [reason('gate clients', !isDoubtful(cause), text, clientHints[cause])];
+}
+
 /** What opens a gate of a member. */
 const gateHints: Readonly<Record<VipStatus['members'][number]['gates'][number]['name'], string>> = {
   session: '`bgp-lb-router neighbors` says why it is down',
@@ -228,6 +239,7 @@ const gateHints: Readonly<Record<VipStatus['members'][number]['gates'][number]['
   BFD: '`bgp-lb-router neighbors NAME`: BFD, which `strict` asks for',
   cluster: 'the CA of that master, or pool.identities here',
   'health check': 'what VIP:port answers through that master',
+  clients: clientHints.member,
   operator: '`bgp-lb-router undrain`',
   'flap back-off': 'it ends by itself if the member stays good; pool.flapHold',
   'initial hold': 'it ends by itself, or when all known members are there; pool.initialHold',
@@ -265,7 +277,7 @@ export function explanationTables(explanations: readonly Explanation[]): readonl
       rows: reasons.map(({ what, pass, sinceMs, reason: text, next }) => [
         what,
         pass,
-        sinceMs === null ? undefined : age(sinceMs),
+        sinceMs === null ? undefined : formatDuration(Math.max(1, Math.round(sinceMs / 1000)) * 1000),
         text,
         next,
       ]),

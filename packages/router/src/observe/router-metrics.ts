@@ -3,6 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { DrainPhase } from '../drain/host-drain.ts';
 import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
 import { BfdMetrics } from './bfd-metrics.ts';
+import { ClientMetrics } from './client-metrics.ts';
 
 /** Names of the metrics begin so. */
 const PREFIX = 'bgp_lb_router_';
@@ -75,11 +76,13 @@ export class RouterMetrics {
   readonly kernelOperationDuration: Histogram<'operation'>;
   readonly repairs: Counter<string>;
   readonly bfd: BfdMetrics;
+  readonly clients: ClientMetrics;
 
   /** @param version of the router */
   constructor(version: string) {
     this.metrics = createMetrics({ program: 'bgp-lb-router', version });
     this.bfd = new BfdMetrics(this.metrics.registry);
+    this.clients = new ClientMetrics(this.metrics.registry);
     const registers = [this.metrics.registry];
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
       new Counter<L>({ name: `${PREFIX}${name}`, help, labelNames: [...labelNames], registers });
@@ -147,6 +150,7 @@ export class RouterMetrics {
       await removeSeries(this.heldBack, 'vip', vip);
       await removeSeries(this.probes, 'vip', vip);
       this.probeDuration.remove({ vip });
+      this.clients.forget(vip);
     }
     for (const neighbor of gone.neighbors) await removeSeries(this.rejectedPaths, 'neighbor', neighbor);
   }

@@ -19,6 +19,8 @@ import { describeBfdChange, type Verdict } from '../bfd/who-died.ts';
 import { hostPrefix } from '../bgp/neighbor-options.ts';
 import type { DrainPhase } from '../drain/host-drain.ts';
 import type { MemberDrainOrder } from '../drain/member-drains.ts';
+import { isDoubtful, type VipEvidence } from '../evidence/client-judge.ts';
+import type { ClientNews } from '../evidence/client-watch.ts';
 import type { ProbeReport } from '../health/member-probe.ts';
 import { rejectionClass } from '../membership/import-policy.ts';
 import type { OnLinkChange } from '../on-link/on-link-responder.ts';
@@ -115,6 +117,19 @@ export class RouterObserver {
     const level = nextHops.length === 0 ? 'warn' : 'info';
     const bound = { subject: vip, limits: LIMITS.member };
     this.#record(level, 'vip-forwarding', { vip, nextHops }, `${vip}: forwarded ${text}`, bound);
+  }
+
+  /** What becomes of the clients of a VIP, as their own packets say. */
+  clients(vip: string, { cause, text, ...numbers }: VipEvidence): void {
+    const level = isDoubtful(cause) ? 'warn' : 'info';
+    const fields = { vip, cause, reason: text, ...numbers };
+    const bound = { subject: vip, limits: LIMITS.member };
+    this.#record(level, 'client-evidence', fields, `${vip}: clients ${cause}: ${text}`, bound);
+  }
+
+  /** What clients have sent since the last look. */
+  clientPackets(vip: string, news: ClientNews): void {
+    this.#metrics.clients.counted(vip, news);
   }
 
   reloaded(changes: ReloadChanges): void {

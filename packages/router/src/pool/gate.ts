@@ -10,6 +10,7 @@ export interface Gate {
     | 'BFD'
     | 'cluster'
     | 'health check'
+    | 'clients'
     | 'operator'
     | 'flap back-off'
     | 'initial hold';

@@ -18,6 +18,7 @@ describe('the gates of a member', () => {
       'BFD',
       'cluster',
       'health check',
+      'clients',
       'operator',
       'flap back-off',
       'initial hold',

@@ -3,12 +3,17 @@ import type { Member } from './member.ts';
 
 /**
  * The gates of a member as they are now, always the same ones in the same order.
+ * @param rules.doubt why clients are taken not to be served by it, though health finds nothing
  * @param rules.isDrained by the operator, on this load balancer
  * @param rules.isHeld an empty pool waits for more members
  */
 export function gatesOf(
   member: Member,
-  rules: { readonly isDrained: boolean; readonly isHeld: boolean },
+  rules: {
+    readonly isDrained: boolean;
+    readonly isHeld: boolean;
+    readonly doubt?: string | undefined;
+  },
 ): readonly GateNow[] {
   const { session, health, flaps, isHeldBack } = member;
   const barrier = (kind: 'link' | 'bfd' | 'identity', good: string): Omit<GateNow, 'name'> => {
@@ -25,6 +30,7 @@ export function gatesOf(
     { name: 'BFD', ...barrier('bfd', '') },
     { name: 'cluster', ...barrier('identity', '') },
     { name: 'health check', pass: health.hasPassed && health.failure === undefined, detail: health.detail },
+    { name: 'clients', pass: rules.doubt === undefined, detail: rules.doubt ?? '' },
     {
       name: 'operator',
       pass: !rules.isDrained,

@@ -114,6 +114,11 @@ export class PoolController {
     this.#handle(this.#ofFamily(nextHop.includes(':'), { type: 'operator', nextHop, drain }));
   }
 
+  /** What clients' own packets say of the members of a VIP, in the order in which they were doubted. */
+  doubt(vip: string, doubts: ReadonlyMap<string, string>): void {
+    this.#handle([[vip, { type: 'doubts', doubts }]]);
+  }
+
   #ofFamily(isIpv6: boolean, event: PoolEvent): PoolInput[] {
     const vips = [...this.#options.pools.keys()].filter((vip) => vip.includes(':') === isIpv6);
     return vips.map((vip) => [vip, event]);

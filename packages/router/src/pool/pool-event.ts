@@ -66,6 +66,11 @@ export type PoolEvent =
   | { readonly type: 'adopted'; readonly members: readonly WeightedNextHop[] }
   /** The operator drains a member on this load balancer, one that is not known yet among them, or does no more. */
   | { readonly type: 'operator'; readonly nextHop: string; readonly drain: OperatorDrain | undefined }
+  /**
+   * Clients' own packets say that they are not served by these members, though they are by others: why, by next hop, in the order in which
+   * they were doubted. The whole set each time.
+   */
+  | { readonly type: 'doubts'; readonly doubts: ReadonlyMap<string, string> }
   /** A health probe through the member ended. */
   | { readonly type: 'probed'; readonly nextHop: string; readonly verdict: Verdict; readonly detail: string }
   /** Time has passed: `Pool.wakeAt` was reached. */

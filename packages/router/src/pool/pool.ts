@@ -1,3 +1,4 @@
+import { applyDoubts } from './client-doubts.ts';
 import { ClusterIdentity, type Identified, type Identities, identityText, isOf } from './cluster-identity.ts';
 import type { FlapSettings } from './flap-record.ts';
 import { heldBack } from './held-back.ts';
@@ -59,6 +60,8 @@ export class Pool {
   #cluster: ClusterIdentity;
   /** Members that the operator drains, by next hop; also those that are not there. */
   #drains = new Map<string, OperatorDrain>();
+  /** Members that clients are not served by, with why. */
+  #doubts: ReadonlyMap<string, string> = new Map();
   /** Until when an empty pool with a good member waits for more, and since when it has. */
   #holdUntil: number | undefined;
   #holdSince: number | undefined;
@@ -172,6 +175,9 @@ export class Pool {
         if (event.drain === undefined) this.#drains.delete(event.nextHop);
         else this.#drains.set(event.nextHop, event.drain);
         return;
+      case 'doubts':
+        this.#doubts = event.doubts;
+        return;
       case 'probed':
         this.#members.get(event.nextHop)?.probed(event.verdict, event.detail, now, this.#settings.staleTime);
         return;
@@ -241,7 +247,8 @@ export class Pool {
       member,
       next: judge(member, isOverruled, this.#eviction, now),
     }));
-    const judged = applyDrains(ruled, this.#drains, now);
+    const trusted = isOverruled ? ruled : applyDoubts(ruled, this.#doubts, this.#settings.panicThreshold);
+    const judged = applyDrains(trusted, this.#drains, now);
     // Where too few are good, or nobody is there, everyone is welcome.
     const leastShare = wasEmpty || isOverruled ? undefined : this.#settings.panicThreshold;
     const isBack = heldBack(judged, leastShare, now);
@@ -263,7 +270,9 @@ export class Pool {
       }
     }
     for (const member of members) {
-      member.gates.look(gatesOf(member, { isHeld, isDrained: this.#drains.has(member.nextHop) }), now);
+      const isDrained = this.#drains.has(member.nextHop);
+      const doubt = this.#doubts.get(member.nextHop);
+      member.gates.look(gatesOf(member, { isHeld, isDrained, doubt }), now);
     }
     // Before the next event, which may be that somebody in use says of which cluster it is.
     this.#cluster.learn(members.map(identified));

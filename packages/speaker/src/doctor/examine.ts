@@ -1,6 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
 import {
-  age,
   ControlClientError,
   chainsThatDrop,
   checkClock,
@@ -11,7 +10,6 @@ import {
   fault,
   good,
   HttpsProbe,
-  lastErrorOf,
   parseCertificates,
   readSecret,
   warning,
@@ -28,7 +26,7 @@ import {
 } from '@bgp-lb/linux';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { hostFacts, linkTowards, sourceTowards } from '../host-facts.ts';
-import type { SpeakerStatus } from '../status.ts';
+import { lastError, type SpeakerStatus } from '../status.ts';
 import { checkApiServer, checkCa, checkShutdownDelay } from './check-api-server.ts';
 import { checkDrainUnit, showDrainUnit } from './check-drain-unit.ts';
 import { checkAddresses, checkArp, checkFirewall } from './check-host.ts';
@@ -143,13 +141,12 @@ async function routersOf(
       const way = source === undefined ? '' : ` from ${source}`;
       const password = router.passwordFile === undefined ? undefined : readSecret(router.passwordFile);
       const finding = judgeRouter(router, await connectRouter(router, password, source), way);
-      if (finding.level !== 'good' || session === undefined) return finding;
-      const last = lastErrorOf(session);
-      if (last === undefined) return finding;
+      const last = lastError(session);
+      if (finding.level !== 'good' || session === undefined || last === undefined) return finding;
       return warning(
         check,
         finding.place,
-        `TCP is connected, but BGP is ${session.session}: ${last.text} (${age(last.agoMs)} ago)`,
+        `TCP is connected, but BGP is ${session.session}: ${last}`,
         'see what the router says of this neighbour: bgp-lb-router neighbors',
       );
     }),

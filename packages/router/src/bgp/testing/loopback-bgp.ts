@@ -49,7 +49,7 @@ export function routerNeighbors(
     neighbors,
     listen: { addresses: [ROUTER_ADDRESS], port },
     context: {
-      config: { pool: settings },
+      config: { pool: { ...settings, clientEvidence: true } },
       isRestarting: false,
     },
     vips: ['10.100.0.1'],

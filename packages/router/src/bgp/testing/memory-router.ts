@@ -34,7 +34,7 @@ export class MemoryRouter {
       neighbors: [{ ...masters, range, asn: options.asn }],
       listen: { addresses: [address], port: 179 },
       context: {
-        config: { pool: settings },
+        config: { pool: { ...settings, clientEvidence: true } },
         isRestarting: false,
       },
       vips: [vip],

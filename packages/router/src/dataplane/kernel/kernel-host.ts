@@ -10,7 +10,7 @@ import {
   writeSysctl,
 } from '@bgp-lb/linux';
 import type { Clock } from '@bgp-lb/protocol/node';
-import { NFT_TABLE } from './nft-table.ts';
+import { nftTables } from './nft-table.ts';
 import type { SysctlAccess } from './sysctls.ts';
 
 /** What the kernel monitor tells: enough to know whether it is of interest. */
@@ -51,7 +51,7 @@ export function linuxKernelHost(clock: Clock, onError: (error: Error) => void): 
       });
       const nft = new NftablesMonitor({
         changed: (table) => {
-          if (table === NFT_TABLE) handlers.nftChanged();
+          if (nftTables.some(({ name }) => name === table)) handlers.nftChanged();
         },
         overflow,
         error: onError,

@@ -3,7 +3,7 @@ import { removeVirtualLinks } from '../../on-link/virtual-links.ts';
 import type { Removal } from '../data-plane-footprint.ts';
 import { perform, readOwnObjects } from './kernel-access.ts';
 import { noObjects } from './kernel-objects.ts';
-import { NFT_TABLE, nftFamilies } from './nft-table.ts';
+import { nftTables } from './nft-table.ts';
 import { describeOperation, operations } from './operation.ts';
 import type { SysctlRecord } from './sysctl-record.ts';
 import type { SysctlAccess } from './sysctls.ts';
@@ -29,10 +29,10 @@ const KEPT = /^net\.ipv4\.ip_forward$|\.forwarding$|\.accept_ra$/;
  */
 export async function uninstall(options: UninstallOptions): Promise<Removal> {
   const removed = [...removeObjects(options), ...removeVirtualLinks(options.socket, options.isDry)];
-  for (const family of nftFamilies) {
-    if ((await options.nft.table(family, NFT_TABLE)) === undefined) continue;
-    if (!options.isDry) await options.nft.deleteTable(family, NFT_TABLE);
-    removed.push(`nft table ${family} ${NFT_TABLE}`);
+  for (const { family, name } of nftTables) {
+    if ((await options.nft.table(family, name)) === undefined) continue;
+    if (!options.isDry) await options.nft.deleteTable(family, name);
+    removed.push(`nft table ${family} ${name}`);
   }
   return { removed, ...restoreSysctls(options) };
 }

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import type { Nftables } from '@bgp-lb/linux';
 import type { Clock } from '@bgp-lb/protocol/node';
 import type { Difference } from '../data-plane.ts';
+import { evidenceTable } from './evidence-table.ts';
 import { type CopyTargets, copyTable } from './icmp-copies.ts';
 import type { KernelVip } from './kernel-data-plane-options.ts';
 import { NamedTimers } from './named-timers.ts';
@@ -46,8 +47,8 @@ export interface NftKeeperOptions extends Pick<NftTableOptions, 'replyMark' | 'r
 /** Keeps the router's nft tables as they should be. Never two checks at a time. */
 export class NftKeeper {
   readonly #options: NftKeeperOptions;
-  /** What was made last, by family. */
-  readonly #made = new Map<NftTable['family'], string>();
+  /** What was made last, by family and name. */
+  readonly #made = new Map<string, string>();
   readonly #timers: NamedTimers<'look'>;
   /** What was asked for last; one thing is done after the other. */
   #last: Promise<unknown> = Promise.resolve();
@@ -116,8 +117,8 @@ export class NftKeeper {
     const differences: Difference[] = [];
     const vips = this.#options.vips();
     for (const table of this.#wanted(vips)) {
-      const name = `${table.family} ${NFT_TABLE}`;
-      const listed = await this.#options.nft.table(table.family, NFT_TABLE);
+      const name = nameOf(table);
+      const listed = await this.#listed(table);
       const faults = listed === undefined ? [{ text: 'missing' }] : tableFaults(listed, table);
       for (const { text, rule } of faults) {
         const of = rule && JSON.stringify(rule);
@@ -144,9 +145,9 @@ export class NftKeeper {
   }
 
   async #ensure(vips: readonly KernelVip[]): Promise<readonly string[]> {
-    const [filter, ...copies] = this.#wanted(vips);
+    const [filter, ...others] = this.#wanted(vips);
     const repaired = filter === undefined ? [] : await this.#keep(filter);
-    for (const table of copies) {
+    for (const table of others) {
       // By itself: where an interface has just gone nft refuses the copies, and the filter must stand all the same.
       repaired.push(...(await this.#keep(table)));
     }
@@ -159,9 +160,11 @@ export class NftKeeper {
     // Looked at each time: connection tracking may be loaded later, by docker for example.
     const notrack = existsSync(CONNTRACK);
     const targets = copies();
+    const versions = this.#versionsOf(vips);
     return [
       filterTable({ vips, replyMark, refuseUnrouted, notrack }),
-      ...this.#versionsOf(vips).map((version) => copyTable(version, targets)),
+      ...versions.map((version) => evidenceTable(version, vips)),
+      ...versions.map((version) => copyTable(version, targets)),
     ];
   }
 
@@ -170,22 +173,29 @@ export class NftKeeper {
     return ([4, 6] as const).filter(
       (version) =>
         vips.some(({ address }) => address.includes(':') === (version === 6)) ||
-        this.#made.has(version === 4 ? 'ip' : 'ip6'),
+        this.#made.has(`${version === 4 ? 'ip' : 'ip6'} ${NFT_TABLE}`),
     );
   }
 
   async #keep(table: NftTable): Promise<string[]> {
-    const { nft } = this.#options;
-    const { family } = table;
+    const name = nameOf(table);
     const wanted = JSON.stringify(table);
-    const listed = await nft.table(family, NFT_TABLE);
+    const listed = await this.#listed(table);
     if (listed !== undefined && tableFaults(listed, table).length === 0) {
-      this.#made.set(family, wanted);
+      this.#made.set(name, wanted);
       return [];
     }
-    const isRepair = this.#made.get(family) === wanted;
-    await nft.apply(nftCommands(table));
-    this.#made.set(family, wanted);
-    return isRepair ? [`nft table ${family} ${NFT_TABLE} made`] : [];
+    const isRepair = this.#made.get(name) === wanted;
+    await this.#options.nft.apply(nftCommands(table));
+    this.#made.set(name, wanted);
+    return isRepair ? [`nft table ${name} made`] : [];
   }
+
+  #listed({ family, name = NFT_TABLE }: NftTable): ReturnType<Nftables['table']> {
+    return this.#options.nft.table(family, name, { terse: true });
+  }
+}
+
+function nameOf({ family, name = NFT_TABLE }: NftTable): string {
+  return `${family} ${name}`;
 }

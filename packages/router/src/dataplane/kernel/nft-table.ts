@@ -3,6 +3,14 @@ import { parseIpAddress } from '@bgp-lb/protocol';
 
 /** The name of the router's nft tables: the filter (`inet`), and the copies of ICMP errors (`ip` and `ip6`). */
 export const NFT_TABLE: string = 'bgp_lb_router';
+/** Those that count what clients send (`ip` and `ip6`). */
+export const EVIDENCE_TABLE: string = 'bgp_lb_evidence';
+
+/** Every table of ours. */
+export const nftTables: readonly { readonly family: NftTable['family']; readonly name: string }[] = [
+  ...(['inet', 'ip', 'ip6'] as const).map((family) => ({ family, name: NFT_TABLE })),
+  ...(['ip', 'ip6'] as const).map((family) => ({ family, name: EVIDENCE_TABLE })),
+];
 
 /** A VIP as the filter sees it. */
 export interface FilteredVip {
@@ -24,9 +32,6 @@ export interface NftTableOptions {
   readonly notrack: boolean;
 }
 
-/** The families of our tables. */
-export const nftFamilies = ['inet', 'ip', 'ip6'] as const;
-
 /** An object of nft's JSON schema (libnftables-json(5)): `{"rule": {...}}`. */
 export type NftJson = Readonly<Record<string, unknown>>;
 
@@ -43,9 +48,24 @@ interface NftChain {
   readonly rules: readonly NftRule[];
 }
 
+/** A set that packets fill. */
+interface NftSet {
+  readonly name: string;
+  /** Types of the fields, as nft names them. */
+  readonly type: readonly string[];
+  /** The most elements. */
+  readonly size: number;
+  /** Seconds after which an element is gone that no packet has touched. */
+  readonly timeout: number;
+}
+
 /** A table of ours as it should be. */
 export interface NftTable {
-  readonly family: (typeof nftFamilies)[number];
+  readonly family: 'inet' | 'ip' | 'ip6';
+  /** Default: `NFT_TABLE`. */
+  readonly name?: string;
+  /** That packets fill; made with the table, and without elements. */
+  readonly sets?: readonly NftSet[];
   readonly chains: readonly NftChain[];
 }
 
@@ -76,11 +96,12 @@ export function filterTable(options: NftTableOptions): NftTable {
 }
 
 /** One transaction that makes a table anew. */
-export function nftCommands({ family, chains }: NftTable): NftJson[] {
-  const table = { family, name: NFT_TABLE };
+export function nftCommands({ family, name: tableName = NFT_TABLE, sets = [], chains }: NftTable): NftJson[] {
+  const table = { family, name: tableName };
+  const base = { family, table: tableName };
   const commands: NftJson[] = [{ add: { table } }, { delete: { table } }, { add: { table } }];
+  for (const set of sets) commands.push({ add: { set: { ...base, ...set, flags: ['timeout'] } } });
   for (const { name, hook, priority, rules } of chains) {
-    const base = { family, table: NFT_TABLE };
     commands.push({
       add: {
         chain: { ...base, name, type: 'filter', hook, prio: priority, policy: 'accept' },
@@ -100,12 +121,16 @@ export function nftCommands({ family, chains }: NftTable): NftJson[] {
  * about one. Rules are compared by their comments, which carry a digest of what was asked for: nft writes expressions differently
  * than it reads them.
  */
-export function tableFaults(listed: readonly NftJson[], { chains: wanted }: NftTable): readonly TableFault[] {
+export function tableFaults(
+  listed: readonly NftJson[],
+  { sets = [], chains: wanted }: NftTable,
+): readonly TableFault[] {
   const chains = listed.flatMap((object) => (isRecord(object['chain']) ? [object['chain']] : []));
   const rules = listed.flatMap((object) => (isRecord(object['rule']) ? [object['rule']] : []));
   const foreign = chains.filter(({ name }) => !wanted.some((chain) => chain.name === name));
   return [
     ...foreign.map(({ name }) => ({ text: `chain ${String(name)}: not wanted` })),
+    ...sets.flatMap((set) => setFaults(set, listed)),
     ...wanted.flatMap((chain) => {
       const there = chains.find((candidate) => candidate['name'] === chain.name);
       const comments = rules.filter((rule) => rule['chain'] === chain.name).map((rule) => rule['comment']);
@@ -120,6 +145,17 @@ export function tableFaults(listed: readonly NftJson[], { chains: wanted }: NftT
 export interface TableFault {
   readonly text: string;
   readonly rule?: readonly NftJson[];
+}
+
+function setFaults(wanted: NftSet, listed: readonly NftJson[]): readonly TableFault[] {
+  const there = listed
+    .flatMap(({ set }) => (isRecord(set) ? [set] : []))
+    .find(({ name }) => name === wanted.name);
+  if (there === undefined) return [{ text: `set ${wanted.name}: missing` }];
+  const isAsWanted = (['type', 'size', 'timeout'] as const).every(
+    (key) => JSON.stringify(there[key]) === JSON.stringify(wanted[key]),
+  );
+  return isAsWanted ? [] : [{ text: `set ${wanted.name}: of another kind` }];
 }
 
 function hookFaults(chain: NftChain, there: NftJson): readonly TableFault[] {

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { NetlinkError, type RouteChange, RouteSocket } from '@bgp-lb/linux';
 import { systemClock } from '@bgp-lb/protocol/node';
+import { EvidenceReader } from '../evidence-reader.ts';
 import { KernelDataPlane } from '../kernel-data-plane.ts';
 import { linuxKernelHost } from '../kernel-host.ts';
 import type { HostCall, HostEvent, HostReply } from './data-plane-process.ts';
@@ -23,6 +24,7 @@ if (hasResilientGroups === false) {
   };
 }
 const plane = new KernelDataPlane(settings, host);
+const evidence = new EvidenceReader();
 
 function tell(message: HostReply | HostEvent): void {
   process.send?.(message);
@@ -92,6 +94,8 @@ async function obey(call: HostCall): Promise<unknown> {
       return await probe(call.nextHop);
     case 'status':
       return plane.status({ shares: true });
+    case 'clientCounts':
+      return evidence.read();
     case 'stop':
       await plane.stop();
       return undefined;

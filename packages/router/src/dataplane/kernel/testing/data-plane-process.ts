@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import type { ClientCounts } from '../../../evidence/client-counts.ts';
 import type { WeightedNextHop } from '../../../pool/member-view.ts';
 import type { BucketMove, DataPlaneStatus, Difference, VipEndpoint } from '../../data-plane.ts';
 import type { KernelDataPlaneOptions } from '../kernel-data-plane-options.ts';
@@ -8,7 +9,7 @@ import type { KernelDataPlaneOptions } from '../kernel-data-plane-options.ts';
 /** What the test asks of the process in the namespace. */
 export type HostCall = { readonly id: number } & HostMethod;
 export type HostMethod =
-  | { readonly method: 'start' | 'stop' | 'status' }
+  | { readonly method: 'start' | 'stop' | 'status' | 'clientCounts' }
   | { readonly method: 'setVips'; readonly vips: readonly VipEndpoint[] }
   | { readonly method: 'setNextHops'; readonly vip: string; readonly nextHops: readonly WeightedNextHop[] }
   | {
@@ -107,6 +108,11 @@ export class DataPlaneProcess {
 
   async start(): Promise<Record<string, WeightedNextHop[]>> {
     return (await this.#call({ method: 'start' })) as Record<string, WeightedNextHop[]>;
+  }
+
+  /** What clients have sent to the VIPs, as it is counted there. */
+  async clientCounts(): Promise<ClientCounts> {
+    return (await this.#call({ method: 'clientCounts' })) as ClientCounts;
   }
 
   async setVips(vips: readonly VipEndpoint[]): Promise<Record<string, WeightedNextHop[]>> {

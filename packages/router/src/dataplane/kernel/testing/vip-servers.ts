@@ -16,7 +16,7 @@ export class VipServers {
     const child = this.#run(
       member,
       `require('node:net').createServer((s) => { s.on('error', () => {}); s.end('${text}'); })
-         .listen(${port}, '0.0.0.0', 1024, () => console.log('up'))`,
+         .listen(${port}, '::', 1024, () => console.log('up'))`,
     );
     await once(child.stdout ?? child, 'data');
   }
@@ -32,6 +32,23 @@ export class VipServers {
     const [data] = await once(child.stdout ?? child, 'data');
     this.#end(child);
     return String(data).trim();
+  }
+
+  /** Opens so many connections from a member's namespace to a VIP at once, and closes them. @returns how many were accepted in time */
+  async connectMany(from: string, host: string, count: number): Promise<number> {
+    const child = this.#run(
+      from,
+      `let left = ${count}, good = 0;
+       const end = () => { if (--left === 0) console.log(good); };
+       for (let i = left; i > 0; i--) {
+         const s = require('node:net').connect({ host: '${host}', port: 6443 });
+         s.setTimeout(900, () => s.destroy()); s.on('error', () => {}); s.on('close', end);
+         s.on('connect', () => { good++; s.destroy(); });
+       }`,
+    );
+    const [data] = await once(child.stdout ?? child, 'data');
+    this.#end(child);
+    return Number(data);
   }
 
   close(): void {

@@ -31,7 +31,12 @@ export interface BfdDaemon {
   stop(): Promise<void>;
 }
 
-export type StartDaemon = (namespace: NetworkNamespace, sessions: readonly PeerSession[]) => BfdDaemon;
+export type StartDaemon = (
+  namespace: NetworkNamespace,
+  sessions: readonly PeerSession[],
+  /** Only BIRD has it: Meticulous Keyed SHA1 by this password, as key 1. */
+  password?: string,
+) => BfdDaemon;
 
 function launch(namespace: NetworkNamespace, view: PrivateView, [program = '', ...argv]: readonly string[]) {
   const process = spawn('ip', ['netns', 'exec', namespace.name, program, ...argv], { stdio: 'ignore' });
@@ -78,13 +83,17 @@ export const startBfdd: StartDaemon = (namespace, sessions) => {
 };
 
 /** BIRD's bfd protocol with configured neighbours. */
-export const startBird: StartDaemon = (namespace, sessions) => {
+export const startBird: StartDaemon = (namespace, sessions, password) => {
+  const authentication =
+    password === undefined ? '' : `authentication meticulous keyed sha1; password "${password}";`;
   const intervals = new Map(sessions.map(({ device, interval }) => [device, interval]));
   const view = birdView(mkdtempSync(join(tmpdir(), 'bgp-lb-bird-')), [
     'router id 192.0.2.1;',
     'protocol device { }',
     'protocol bfd watch {',
-    ...[...intervals].map(([device, ms]) => `  interface "${device}" { interval ${ms} ms; multiplier 3; };`),
+    ...[...intervals].map(
+      ([device, ms]) => `  interface "${device}" { interval ${ms} ms; multiplier 3; ${authentication} };`,
+    ),
     ...sessions.map(({ remote, local, device }) => `  neighbor ${remote} dev "${device}" local ${local};`),
     '}',
   ]);

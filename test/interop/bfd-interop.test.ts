@@ -21,7 +21,14 @@ const silent = { reason: 'detection-expired', isFailure: true } as const;
 describe.each([
   { name: 'bfdd of FRR', start: startBfdd, disabled: told },
   { name: 'BIRD', start: startBird, disabled: silent },
-])('BFD with $name, 50 ms x 3 and 300 ms x 3, IPv4 and IPv6', ({ start, disabled }) => {
+  { name: 'BIRD by Meticulous Keyed SHA1', start: startBird, disabled: silent, password: 'correct horse' },
+  {
+    name: 'BIRD by a key of 20 octets',
+    start: startBird,
+    disabled: silent,
+    password: '0123456789abcdefghij',
+  },
+])('BFD with $name, 50 ms x 3 and 300 ms x 3, IPv4 and IPv6', ({ start, disabled, password }) => {
   const namespaces: NetworkNamespace[] = [];
   let ours: NetworkNamespace;
   let theirs: NetworkNamespace;
@@ -42,7 +49,7 @@ describe.each([
         { namespace: theirs, device, addresses: [`${subnet4}.2/24`, `${subnet6}:2/64`] },
       );
     }
-    daemon = start(theirs, sessions);
+    daemon = start(theirs, sessions, password);
     end = await ours.start<BfdEnd>(new URL('./bfd-end.ts', import.meta.url));
     const options = sessions.map(({ local, remote, interval }) => ({
       id: local,
@@ -51,6 +58,12 @@ describe.each([
       transmitInterval: interval,
       receiveInterval: interval,
       detectMultiplier: 3,
+      ...(password !== undefined && {
+        authentication: {
+          mode: 'required' as const,
+          key: { id: 1, secret: new TextEncoder().encode(password) },
+        },
+      }),
     }));
     await end.run(({ add }, list) => add(list), options);
   });
@@ -82,6 +95,9 @@ describe.each([
         if (now.sessions.every((each) => each.detectionTime === 3 * each.transmitInterval)) return now;
       }
     });
+    expect(new Set(seen.map(({ authentication }) => authentication))).toEqual(
+      new Set([password === undefined ? 'none' : 'required']),
+    );
     expect(seen.map(({ id, transmitInterval }) => [id, transmitInterval])).toEqual(
       sessions.map(({ local, interval }) => [local, interval]),
     );

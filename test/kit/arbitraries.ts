@@ -257,6 +257,10 @@ const capabilities: fc.Arbitrary<Capability> = fc.oneof(
     ),
   }),
   plain({
+    name: fc.constant('bfd-authentication' as const),
+    nonce: fc.uint8Array({ minLength: 16, maxLength: 16 }),
+  }),
+  plain({
     name: fc.constant('unknown' as const),
     code: fc.constantFrom(5, 66, 71, 73, 75, 128, 200, 255),
     value: fc.uint8Array({ maxLength: 255 }),

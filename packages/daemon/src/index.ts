@@ -12,6 +12,12 @@ export {
   neighborAddress,
 } from './config/address.ts';
 export {
+  type BfdAuthenticationConfig,
+  bfdAuthenticationFault,
+  bfdAuthenticationKeys,
+  checkBfdPassword,
+} from './config/bfd-authentication.ts';
+export {
   capabilitySwitches,
   multiprotocolFault,
   type OptionalCapability,

@@ -1,3 +1,11 @@
+export type { BfdAuthentication, BfdAuthenticationMode, BfdKey } from './bfd/authentication.ts';
+export {
+  admitBfdPacket,
+  agreeOnKey,
+  bfdAuthentication,
+  isBfdPacketSigned,
+  signBfdPacket,
+} from './bfd/authentication.ts';
 export type { BfdControlPacket, BfdDiscardReason, BfdState } from './bfd/control-packet.ts';
 export {
   BfdDiagnostic,

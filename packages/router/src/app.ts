@@ -353,15 +353,14 @@ class Router {
       sockets: linuxSockets,
       clock: this.#clock,
       observe: (peer, event) => {
-        if (peer !== undefined && event.type === 'forgotten') {
-          this.#bfd?.forget(canonicalText(peer.address));
-        }
+        if (peer && event.type === 'forgotten') this.#bfd?.forget(canonicalText(peer.address));
         this.#observer.neighbor(peer && namedNeighbor(bgp, peer), event);
         // An upstream that is lost, or back, changes what is advertised.
         if (event.type === 'transition') this.#serviceStatus.touch();
       },
       established: (peer, neighbor) =>
         this.#bfd?.sessionEstablished(canonicalText(peer.address), neighbor, localAddressOf(peer)),
+      down: (peer) => this.#bfd?.sessionLost(canonicalText(peer.address)),
       traffic: (peer, traffic) => this.#recorder.record(peer, traffic),
       observeRoutes: (peer, change) => this.#observer.rejected(namedNeighbor(bgp, peer), change),
       onSkippedListener: (address, reason) =>

@@ -37,7 +37,7 @@ export function routerSessions(
     sockets: linuxSockets,
     handlers: {
       established: (peer) => {
-        bfd.sessionEstablished(peer.address);
+        bfd.sessionEstablished(peer.address, advertiser.bfdKeyOf(peer.address));
         journal.sessionEstablished(peer);
       },
       down: (peer, reason) => {
@@ -50,6 +50,7 @@ export function routerSessions(
   });
   const bfd = new RouterBfd({
     routers: config.routers,
+    passwords,
     start: (handlers) => new BfdThread({ entry: program, handlers }),
     dead: (router) => advertiser.endDead(router),
     mayConnect: (router, isAllowed) => advertiser.mayConnect(router, isAllowed),
@@ -65,7 +66,7 @@ export function routerSessions(
     setRouters(wanted, wantedPasswords) {
       routers = wanted;
       const changes = advertiser.setRouters(wanted, wantedPasswords);
-      bfd.setRouters(wanted);
+      bfd.setRouters(wanted, wantedPasswords);
       return changes;
     },
   };

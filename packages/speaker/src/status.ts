@@ -74,7 +74,14 @@ export interface SpeakerStatus {
 interface BfdSessionView
   extends Pick<
     BfdSessionStatus,
-    'diagnostic' | 'remote' | 'multihop' | 'transmitInterval' | 'detectionTime' | 'sendError' | 'counters'
+    | 'diagnostic'
+    | 'remote'
+    | 'multihop'
+    | 'transmitInterval'
+    | 'detectionTime'
+    | 'sendError'
+    | 'authentication'
+    | 'counters'
   > {
   readonly sinceMs: number;
   /** Since its last packet. */
@@ -144,12 +151,12 @@ function bfdSession(status: BfdStatus | undefined, router: string): BfdSessionVi
   const session = status?.sessions.find(({ id }) => id === router);
   if (status === undefined || session === undefined) return null;
   const { diagnostic, remote, multihop, transmitInterval, detectionTime, sendError, counters } = session;
-  const { since, lastReceivedAt } = session;
+  const { since, lastReceivedAt, authentication } = session;
   const { at } = status;
   return {
     sinceMs: Math.round(at - since),
     silentMs: lastReceivedAt === undefined ? null : Math.round(at - lastReceivedAt),
-    ...{ diagnostic, remote, multihop, transmitInterval, detectionTime, sendError, counters },
+    ...{ diagnostic, remote, multihop, transmitInterval, detectionTime, sendError, authentication, counters },
   };
 }
 

@@ -1,5 +1,5 @@
 /**
- * The BFD Control packet (RFC 5880 section 4.1), without an Authentication Section.
+ * The BFD Control packet (RFC 5880 section 4.1), without an Authentication Section: see `authentication.ts`.
  *
  * ```
  *  0                   1                   2                   3
@@ -58,7 +58,7 @@ export interface BfdControlPacket {
   readonly poll: boolean;
   readonly final: boolean;
   readonly controlPlaneIndependent: boolean;
-  /** An Authentication Section follows. Never sent: no authentication is offered. */
+  /** An Authentication Section follows. Not written here. */
   readonly authenticationPresent: boolean;
   readonly demand: boolean;
   /** 1 to 255. */
@@ -90,7 +90,7 @@ export type BfdDiscardReason =
   | 'your-discriminator'
   /** No session with that Your Discriminator, or, where it is 0, with that source address. */
   | 'no-session'
-  /** The Authentication Present bit, while no authentication is in use. */
+  /** An Authentication Section where none is in use, or none that is valid where it is. */
   | 'authentication';
 
 /** All reasons, in the order in which RFC 5880 section 6.8.6 looks for them. */
@@ -160,7 +160,7 @@ export function decodeBfdControlPacket(payload: Uint8Array): BfdControlPacket | 
 }
 
 /**
- * The 24 octets of a packet. The Authentication Present bit is never set: there is no section that could follow.
+ * The 24 octets of a packet, without the Authentication Present bit.
  * @throws EncodeError for a number that does not fit its field
  */
 export function encodeBfdControlPacket(packet: BfdControlPacket): Uint8Array {

@@ -1,10 +1,10 @@
 /** The vocabulary of a BFD session: what happens to it, what it asks for, and why its state changes. */
-import type { BfdControlPacket, BfdDiscardReason, BfdState } from './control-packet.ts';
+import type { BfdControlPacket, BfdState } from './control-packet.ts';
 import type { BfdSettings } from './session.ts';
 
 /** What can happen to a session. */
 export type BfdEvent =
-  /** A packet that was demultiplexed to this session. */
+  /** A packet that was demultiplexed to this session and passed its authentication. */
   | { readonly type: 'packet'; readonly packet: BfdControlPacket }
   /** `transmitAt` may have come. Too early is harmless; late sends one packet, never several. */
   | { readonly type: 'transmit-due' }
@@ -50,5 +50,4 @@ export type BfdAction =
       readonly from: BfdState;
       readonly to: BfdState;
       readonly reason: BfdReason;
-    }
-  | { readonly type: 'discarded'; readonly reason: BfdDiscardReason };
+    };

@@ -10,7 +10,7 @@ interface Transition {
   readonly diagnostic: number;
 }
 
-/** The order of RFC 5880 section 6.8.6, from the authentication checks on; what comes before needs no session. */
+/** The order of RFC 5880 section 6.8.6, after the authentication checks (`admitBfdPacket`). */
 export function receive(
   session: BfdSession,
   packet: BfdControlPacket,
@@ -18,10 +18,6 @@ export function receive(
   random: number,
   actions: BfdAction[],
 ): BfdSession {
-  if (packet.authenticationPresent) {
-    actions.push({ type: 'discarded', reason: 'authentication' });
-    return session;
-  }
   const heard = advancePoll(remember(session, packet, now), packet.final);
   // Nothing of the peer moves a session that is administratively down, not even a Poll is answered.
   if (heard.state === 'AdminDown') return heard;

@@ -69,13 +69,6 @@ describe('the state machine of a BFD session', () => {
     ]);
   });
 
-  it('discards a packet with the A bit, and does not count it as heard', () => {
-    const machine = machineIn('Up').wait(100).hear({ state: 'Down', authenticationPresent: true });
-    expect(machine.actions).toEqual([{ type: 'discarded', reason: 'authentication' }]);
-    expect(machine.session.state).toBe('Up');
-    expect(machine.untilDetection).toBe(50);
-  });
-
   it('goes Down with a peer that began anew, and answers to its new discriminator', () => {
     const machine = machineIn('Up').hear({ state: 'Down', myDiscriminator: 78, yourDiscriminator: 0 });
     expect(machine.sent).toMatchObject([{ state: 'Down', yourDiscriminator: 78, diagnostic: 3 }]);

@@ -24,6 +24,8 @@ export interface LocalOffer {
   readonly extendedMessage: boolean;
   /** Mark the beginning and the end of a route refresh (RFC 7313). */
   readonly enhancedRouteRefresh: boolean;
+  /** Offer to authenticate BFD: our nonce, 16 octets. Default: the capability is not sent. */
+  readonly bfdAuthentication?: Uint8Array | undefined;
   /**
    * `undefined`: the capability is not sent. `families` are those whose forwarding state is kept over our restart, and
    * `forwardingPreserved` says that it is there now (F bit); default true.
@@ -62,6 +64,9 @@ function capabilitiesOf(offer: LocalOffer): readonly Capability[] {
   if (routeRefresh) capabilities.push({ name: 'route-refresh' });
   if (fourOctetAs) capabilities.push({ name: 'four-octet-as', asn: offer.asn });
   if (offer.enhancedRouteRefresh) capabilities.push({ name: 'enhanced-route-refresh' });
+  if (offer.bfdAuthentication !== undefined) {
+    capabilities.push({ name: 'bfd-authentication', nonce: offer.bfdAuthentication });
+  }
   if (offer.extendedMessage) capabilities.push({ name: 'extended-message' });
   const addPath = offer.families.flatMap((family) => {
     const receive = offer.addPathReceive.includes(family);

@@ -148,6 +148,18 @@ describe('ADD-PATH (RFC 7911 section 4)', () => {
   });
 });
 
+describe('authentication of BFD', () => {
+  const [ours, theirs] = [new Uint8Array(16).fill(1), new Uint8Array(16).fill(2)];
+
+  it('is that of both nonces when both offer it, and absent otherwise', () => {
+    expect(
+      negotiatedWith({ bfdAuthentication: ours }, { bfdAuthentication: theirs }).bfdAuthentication,
+    ).toEqual({ local: ours, remote: theirs });
+    expect(negotiatedWith({}, { bfdAuthentication: theirs }).bfdAuthentication).toBeUndefined();
+    expect(negotiatedWith({ bfdAuthentication: ours }, {}).bfdAuthentication).toBeUndefined();
+  });
+});
+
 describe('graceful restart (RFC 4724 section 3)', () => {
   const gracefulRestart = { restarting: true, restartTime: 60, families: [ipv4Unicast] };
 

@@ -41,6 +41,8 @@ export interface Negotiated {
   readonly enhancedRouteRefresh: boolean;
   /** The peer's, when both sides sent the capability. */
   readonly gracefulRestart: PeerGracefulRestart | undefined;
+  /** The nonces of both sides, when both offered to authenticate BFD. */
+  readonly bfdAuthentication: { readonly local: Uint8Array; readonly remote: Uint8Array } | undefined;
   readonly remoteOpen: OpenMessage;
   readonly localOpen: OpenMessage;
 }
@@ -96,6 +98,7 @@ export function negotiate(local: OpenMessage, remote: OpenMessage, expected: Exp
     routeRefresh: both(local, remote, 'route-refresh'),
     enhancedRouteRefresh: both(local, remote, 'enhanced-route-refresh'),
     gracefulRestart: gracefulRestart(local, remote),
+    bfdAuthentication: bfdAuthentication(local, remote),
     remoteOpen: remote,
     localOpen: local,
   };
@@ -170,6 +173,11 @@ function addPathMode(open: OpenMessage, { afi, safi }: Family): number {
     .find((each) => each.afi === afi && each.safi === safi);
   // "If any other value is received, then the capability SHOULD be treated as not understood and ignored."
   return entry !== undefined && entry.mode <= AddPathMode.Both ? entry.mode : 0;
+}
+
+function bfdAuthentication(local: OpenMessage, remote: OpenMessage): Negotiated['bfdAuthentication'] {
+  const [ours, theirs] = [local, remote].map((open) => capabilityOf(open, 'bfd-authentication')?.nonce);
+  return ours === undefined || theirs === undefined ? undefined : { local: ours, remote: theirs };
 }
 
 function gracefulRestart(local: OpenMessage, remote: OpenMessage): PeerGracefulRestart | undefined {

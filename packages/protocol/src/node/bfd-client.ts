@@ -1,3 +1,4 @@
+import type { BfdKey } from '../index.ts';
 import type { BfdPort, BfdReport, BfdRequest } from './bfd-message.ts';
 import type { BfdScheduling, BfdSessionOptions, BfdStateChange, BfdStatus, BfdTiming } from './bfd-status.ts';
 
@@ -12,7 +13,7 @@ export interface BfdClientHandlers {
   changed(change: BfdStateChange): void;
   /** The session is gone. */
   removed?(id: string): void;
-  /** `add`, `change` or `setAdminDown` could not be done: the message names what and why. */
+  /** `add`, `change`, `authenticate` or `setAdminDown` could not be done: the message names what and why. */
   refused(id: string, message: string): void;
 }
 
@@ -56,6 +57,11 @@ export class BfdClient {
   /** Changes the intervals of a session, without an interruption. */
   change(id: string, timing: BfdTiming): void {
     this.#ask({ type: 'change', id, timing });
+  }
+
+  /** Both ends have agreed on a key, or what they agreed on has ended. */
+  authenticate(id: string, key: BfdKey | undefined): void {
+    this.#ask({ type: 'authenticate', id, key });
   }
 
   /** Holds a session in AdminDown, or lets it begin anew. */

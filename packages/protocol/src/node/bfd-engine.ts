@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
-import { type BfdControlPacket, canonicalScoped } from '../index.ts';
+import { type BfdDiscardReason, type BfdKey, canonicalScoped } from '../index.ts';
 import { threadClock } from './bfd-clock.ts';
-import { type BfdPath, BfdReceivers } from './bfd-receivers.ts';
+import { type BfdPath, BfdReceivers, type DeliverBfdPacket } from './bfd-receivers.ts';
 import { BfdSessionDriver } from './bfd-session-driver.ts';
-import type { BfdDatagramSource, BfdSockets } from './bfd-sockets.ts';
+import type { BfdSockets } from './bfd-sockets.ts';
 import type { BfdSessionOptions, BfdStateChange, BfdStatus, BfdTiming } from './bfd-status.ts';
 import { BfdTimer } from './bfd-timer.ts';
 import type { Clock } from './clock.ts';
@@ -61,8 +61,8 @@ export class BfdEngine {
       ...options,
     };
     this.#timer = new BfdTimer(this.#options.clock, this.#options.random);
-    this.#receivers = new BfdReceivers(options.sockets, this.#options.clock, (packet, source, path) =>
-      this.#deliver(packet, source, path),
+    this.#receivers = new BfdReceivers(options.sockets, this.#options.clock, (...received) =>
+      this.#deliver(...received),
     );
   }
 
@@ -117,6 +117,11 @@ export class BfdEngine {
   /** Changes the intervals of a session, without an interruption. @throws RangeError */
   change(id: string, timing: BfdTiming): void {
     this.#running(id).change(timing);
+  }
+
+  /** Both ends have agreed on a key, or what they agreed on has ended: `agreeOnKey`. @throws RangeError */
+  authenticate(id: string, key: BfdKey | undefined): void {
+    this.#running(id).authenticate(key);
   }
 
   /** Holds a session in AdminDown, or lets it begin anew. @throws RangeError for a name that is not there */
@@ -191,16 +196,16 @@ export class BfdEngine {
   }
 
   /** RFC 5880 section 6.8.6: by Your Discriminator, or by the neighbour where it is 0. */
-  #deliver(packet: BfdControlPacket, source: BfdDatagramSource, path: BfdPath): boolean {
+  #deliver(...[packet, payload, source, path]: Parameters<DeliverBfdPacket>): BfdDiscardReason | undefined {
     const driver =
       packet.yourDiscriminator === 0
         ? this.#byPeer.get(peerKey(source(), path))
         : this.#byDiscriminator.get(packet.yourDiscriminator);
     // Only single hop packets had their TTL checked: none of the others may speak to a single hop session.
-    if (driver === undefined || (driver.options.multihop === true) !== path.multihop) return false;
-    driver.receive(packet);
+    if (driver === undefined || (driver.options.multihop === true) !== path.multihop) return 'no-session';
+    if (!driver.receive(packet, payload)) return 'authentication';
     if (this.#leaving.has(driver) && !driver.isPolling) this.#end(driver);
-    return true;
+    return undefined;
   }
 
   #end(driver: BfdSessionDriver): void {

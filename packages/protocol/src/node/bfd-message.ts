@@ -1,4 +1,5 @@
 /** What the main thread and the BFD worker say to each other. All of it can be copied between threads. */
+import type { BfdKey } from '../index.ts';
 import type { BfdScheduling, BfdSessionOptions, BfdStateChange, BfdStatus, BfdTiming } from './bfd-status.ts';
 
 /** To the worker. */
@@ -6,6 +7,7 @@ export type BfdRequest =
   | { readonly type: 'add'; readonly session: BfdSessionOptions }
   | { readonly type: 'remove'; readonly id: string }
   | { readonly type: 'change'; readonly id: string; readonly timing: BfdTiming }
+  | { readonly type: 'authenticate'; readonly id: string; readonly key: BfdKey | undefined }
   | { readonly type: 'admin-down'; readonly id: string; readonly isDown: boolean }
   | { readonly type: 'status'; readonly request: number }
   /** Takes all sessions down; `stopped` answers. */

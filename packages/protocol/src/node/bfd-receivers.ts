@@ -15,6 +15,14 @@ export interface BfdPath {
   readonly multihop: boolean;
 }
 
+/** Gives a packet, read and as it arrived, to its session; otherwise why it is discarded. */
+export type DeliverBfdPacket = (
+  packet: BfdControlPacket,
+  payload: Uint8Array,
+  source: BfdDatagramSource,
+  path: BfdPath,
+) => BfdDiscardReason | undefined;
+
 interface Entry {
   readonly path: BfdPath;
   receiver: BfdReceiver | undefined;
@@ -32,19 +40,14 @@ const readingTurns = 32;
 export class BfdReceivers {
   readonly #sockets: BfdSockets;
   readonly #clock: Clock;
-  /** Gives the packet to its session; `false` when there is none. */
-  readonly #deliver: (packet: BfdControlPacket, source: BfdDatagramSource, path: BfdPath) => boolean;
+  readonly #deliver: DeliverBfdPacket;
   readonly #entries = new Map<string, Entry>();
   readonly #discarded = new Map<BfdDiscardReason, number>();
   /** Datagrams so far; only compared. */
   #datagrams = 0;
   #waiting: (() => void)[] = [];
 
-  constructor(
-    sockets: BfdSockets,
-    clock: Clock,
-    deliver: (packet: BfdControlPacket, source: BfdDatagramSource, path: BfdPath) => boolean,
-  ) {
+  constructor(sockets: BfdSockets, clock: Clock, deliver: DeliverBfdPacket) {
     this.#sockets = sockets;
     this.#clock = clock;
     this.#deliver = deliver;
@@ -122,8 +125,8 @@ export class BfdReceivers {
   #take(payload: Uint8Array, source: BfdDatagramSource, path: BfdPath): void {
     this.#datagrams += 1;
     const packet = decodeBfdControlPacket(payload);
-    if (typeof packet === 'string') this.#discard(packet);
-    else if (!this.#deliver(packet, source, path)) this.#discard('no-session');
+    const fault = typeof packet === 'string' ? packet : this.#deliver(packet, payload, source, path);
+    if (fault !== undefined) this.#discard(fault);
   }
 
   #discard(reason: BfdDiscardReason): void {

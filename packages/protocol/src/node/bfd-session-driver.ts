@@ -1,10 +1,16 @@
+import { createHash, randomInt } from 'node:crypto';
 import {
+  admitBfdPacket,
+  agreeOnKey,
   type BfdAction,
+  type BfdAuthentication,
   type BfdControlPacket,
   type BfdEvent,
+  type BfdKey,
   type BfdSession,
   type BfdSettings,
   type BfdState,
+  bfdAuthentication,
   bfdDetectAt,
   bfdDetectionTime,
   bfdSession,
@@ -14,9 +20,17 @@ import {
   checkBfdSettings,
   encodeBfdControlPacket,
   isBfdFailure,
+  isBfdPacketSigned,
+  signBfdPacket,
 } from '../index.ts';
 import type { BfdSender, BfdSockets } from './bfd-sockets.ts';
-import type { BfdSessionOptions, BfdSessionStatus, BfdStateChange, BfdTiming } from './bfd-status.ts';
+import type {
+  BfdAuthenticationStatus,
+  BfdSessionOptions,
+  BfdSessionStatus,
+  BfdStateChange,
+  BfdTiming,
+} from './bfd-status.ts';
 import type { Clock } from './clock.ts';
 
 /** What a session needs of its surroundings. */
@@ -46,12 +60,17 @@ function settingsOf({ transmitInterval, receiveInterval, detectMultiplier }: Bfd
   };
 }
 
+const sha1 = (octets: Uint8Array): Uint8Array => createHash('sha1').update(octets).digest();
+
 /** Runs one session: its deadlines, its sending socket and its counters. */
 export class BfdSessionDriver {
   readonly options: BfdSessionOptions;
   readonly discriminator: number;
   readonly #context: BfdSessionContext;
   #session: BfdSession;
+  #authentication: BfdAuthentication;
+  /** bfd.XmitAuthSeq. */
+  readonly #sequence: Uint32Array;
   #sender: BfdSender | undefined;
   #isCheckingSilence = false;
   #isClosed = false;
@@ -64,6 +83,8 @@ export class BfdSessionDriver {
     this.options = options;
     this.discriminator = discriminator;
     this.#context = context;
+    this.#authentication = bfdAuthentication(options.authentication ?? { mode: 'none' });
+    this.#sequence = options.sequence ?? Uint32Array.of(randomInt(0x1_0000_0000));
     this.#session = bfdSession(settingsOf(options), discriminator, context.clock.now());
   }
 
@@ -121,9 +142,24 @@ export class BfdSessionDriver {
     return this.#counters.sent + this.#counters.sendErrors;
   }
 
-  receive(packet: BfdControlPacket): void {
+  /** @param payload the packet as it arrived. @returns false when its authentication is refused */
+  receive(packet: BfdControlPacket, payload: Uint8Array): boolean {
     this.#counters.received += 1;
+    const detectionTime = (packet.detectMult * Math.max(this.#session.rx.used, packet.desiredMinTx)) / 1000;
+    const now = this.#context.clock.now();
+    const admitted = admitBfdPacket(this.#authentication, payload, packet, detectionTime, now, sha1);
+    if (admitted === undefined) {
+      this.#counters.discarded += 1;
+      return false;
+    }
+    this.#authentication = admitted;
     this.#handle({ type: 'packet', packet });
+    return true;
+  }
+
+  /** See `agreeOnKey`. @throws RangeError for a key that cannot be sent */
+  authenticate(key: BfdKey | undefined): void {
+    this.#authentication = agreeOnKey(this.#authentication, key);
   }
 
   /** @throws RangeError for intervals that cannot be; nothing changes then */
@@ -159,6 +195,7 @@ export class BfdSessionDriver {
       detectionTime: bfdDetectionTime(session),
       lastReceivedAt: session.receivedAt,
       sendError: this.#sendError,
+      authentication: authenticationStatus(this.#authentication),
       counters: { ...this.#counters },
     };
   }
@@ -178,9 +215,6 @@ export class BfdSessionDriver {
     switch (action.type) {
       case 'send':
         this.#send(action.packet);
-        return;
-      case 'discarded':
-        this.#counters.discarded += 1;
         return;
       case 'state-changed':
         this.#report(action, before, now);
@@ -218,13 +252,21 @@ export class BfdSessionDriver {
   #send(packet: BfdControlPacket): void {
     try {
       this.#sender ??= this.#open();
-      this.#sender.send(encodeBfdControlPacket(packet));
+      this.#sender.send(this.#signed(packet));
       this.#counters.sent += 1;
       this.#sendError = undefined;
     } catch (error) {
       this.#counters.sendErrors += 1;
       this.#sendError = error instanceof Error ? error.message : String(error);
     }
+  }
+
+  #signed(packet: BfdControlPacket): Uint8Array {
+    const octets = encodeBfdControlPacket(packet);
+    const { key } = this.#authentication;
+    if (key === undefined || !isBfdPacketSigned(this.#authentication, packet.state)) return octets;
+    this.#sequence[0] = (this.#sequence[0] ?? 0) + 1;
+    return signBfdPacket(octets, key, this.#sequence[0] ?? 0, sha1);
   }
 
   #open(): BfdSender {
@@ -248,4 +290,10 @@ export class BfdSessionDriver {
       this.#handle({ type: 'detection-due' });
     });
   }
+}
+
+function authenticationStatus({ mode, isAgreed, isRequired }: BfdAuthentication): BfdAuthenticationStatus {
+  if (isRequired) return 'required';
+  if (isAgreed) return 'agreed';
+  return mode === 'none' ? 'none' : 'not agreed';
 }

@@ -1,5 +1,5 @@
 /** What is asked of BFD sessions, and what they tell. Everything here can be copied between threads. */
-import type { BfdDiscardReason, BfdReason, BfdState } from '../index.ts';
+import type { BfdAuthenticationMode, BfdDiscardReason, BfdReason, BfdState } from '../index.ts';
 
 /** The intervals of a session in milliseconds, fractions allowed down to a microsecond. */
 export interface BfdTiming {
@@ -22,7 +22,20 @@ export interface BfdSessionOptions extends BfdTiming {
   readonly device?: string;
   /** The neighbour is more than one hop away: port 4784, any TTL (RFC 5883). */
   readonly multihop?: boolean;
+  /** Default: none. */
+  readonly authentication?: BfdAuthenticationMode;
+  /**
+   * One element, bfd.XmitAuthSeq: the number of the last packet that was sent with authentication. In shared memory it outlives the
+   * thread, so that the peer takes the packets of the next one. Random by default.
+   */
+  readonly sequence?: Uint32Array;
 }
+
+/**
+ * `none`; `not agreed`: the peer has not said that it can; `agreed`: both have, and no packet of the peer has had it yet; `required`:
+ * packets without it are discarded.
+ */
+export type BfdAuthenticationStatus = 'none' | 'not agreed' | 'agreed' | 'required';
 
 /** A session changed its state. Times are those of `threadClock`. */
 export interface BfdStateChange {
@@ -56,7 +69,7 @@ export interface BfdSessionCounters {
   readonly received: number;
   /** Packets that could not be sent. */
   readonly sendErrors: number;
-  /** Packets with the Authentication Present bit. */
+  /** Packets whose Authentication Section was refused, or missing. */
   readonly discarded: number;
   /** How often it left Up by a failure. */
   readonly failures: number;
@@ -92,6 +105,7 @@ export interface BfdSessionStatus {
   readonly lastReceivedAt: number | undefined;
   /** Why its last packet could not be sent. */
   readonly sendError: string | undefined;
+  readonly authentication: BfdAuthenticationStatus;
   readonly counters: BfdSessionCounters;
 }
 

@@ -1,5 +1,6 @@
+import { randomInt } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
-import { type BfdDiscardReason, bfdDiscardReasons } from '../index.ts';
+import { type BfdDiscardReason, type BfdKey, bfdDiscardReasons } from '../index.ts';
 import { BfdClient } from './bfd-client.ts';
 import { threadClock } from './bfd-clock.ts';
 import type { BfdScheduling, BfdSessionOptions, BfdStateChange, BfdStatus, BfdTiming } from './bfd-status.ts';
@@ -40,6 +41,8 @@ export interface BfdThreadOptions {
 interface Wanted {
   options: BfdSessionOptions;
   isAdminDown: boolean;
+  /** What both ends have agreed on. */
+  key: BfdKey | undefined;
 }
 
 /** A thread that lives. */
@@ -56,6 +59,13 @@ const noDiscards = Object.fromEntries(bfdDiscardReasons.map((reason) => [reason,
   BfdDiscardReason,
   number
 >;
+
+/** bfd.XmitAuthSeq of a session, random at first, in memory that every thread of it sees. */
+function sharedSequence(): Uint32Array {
+  const sequence = new Uint32Array(new SharedArrayBuffer(4));
+  sequence[0] = randomInt(0x1_0000_0000);
+  return sequence;
+}
 
 /** The wait before the thread is started again, in ms: doubled with each death soon after the start. */
 const restartDelay = { first: 100, longest: 10_000 } as const;
@@ -96,8 +106,11 @@ export class BfdThread {
   /** Begins a session. `refused` follows for a name or a neighbour that has one. */
   add(options: BfdSessionOptions): void {
     if (this.#isStopped) return;
-    if (!this.#wanted.has(options.id)) this.#wanted.set(options.id, { options, isAdminDown: false });
-    if (this.#running !== undefined) this.#running.client.add(options);
+    const session = { ...options, sequence: options.sequence ?? sharedSequence() };
+    if (!this.#wanted.has(options.id)) {
+      this.#wanted.set(options.id, { options: session, isAdminDown: false, key: undefined });
+    }
+    if (this.#running !== undefined) this.#running.client.add(session);
     else if (this.#cancelRestart === undefined) this.#start();
   }
 
@@ -117,6 +130,14 @@ export class BfdThread {
     const wanted = this.#wanted.get(id);
     if (wanted !== undefined) wanted.options = { ...wanted.options, ...timing };
     this.#running?.client.change(id, timing);
+  }
+
+  /** Both ends of a session with negotiated authentication have agreed on a key, or what they agreed on has ended. */
+  authenticate(id: string, key: BfdKey | undefined): void {
+    const wanted = this.#wanted.get(id);
+    if (wanted === undefined) return;
+    wanted.key = key;
+    this.#running?.client.authenticate(id, key);
   }
 
   /** Holds a session in AdminDown, or lets it begin anew. */
@@ -185,8 +206,9 @@ export class BfdThread {
       this.#ended(cause ?? new Error(`the BFD worker ended with exit code ${code}`));
     });
     this.#running = { worker, client, startedAt: this.#clock.now() };
-    for (const [id, { options, isAdminDown }] of this.#wanted) {
+    for (const [id, { options, isAdminDown, key }] of this.#wanted) {
       client.add(options);
+      if (key !== undefined) client.authenticate(id, key);
       if (isAdminDown) client.setAdminDown(id, true);
     }
   }

@@ -60,6 +60,9 @@ export function runBfdWorker(
       case 'change':
         attempt(request.id, () => engine.change(request.id, request.timing));
         return;
+      case 'authenticate':
+        attempt(request.id, () => engine.authenticate(request.id, request.key));
+        return;
       case 'admin-down':
         attempt(request.id, () => engine.setAdminDown(request.id, request.isDown));
         return;

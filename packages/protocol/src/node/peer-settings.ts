@@ -45,6 +45,8 @@ export interface PeerSettings {
   readonly extendedMessage?: boolean;
   /** Offer to mark the beginning and the end of a route refresh (RFC 7313). Default true. */
   readonly enhancedRouteRefresh?: boolean;
+  /** Offer to authenticate BFD: `bfdNonce`. Default: the capability is not sent. Only with a password. */
+  readonly bfdAuthentication?: Uint8Array;
   /** Default: the capability is not sent. */
   readonly gracefulRestart?: GracefulRestartSettings;
   /**
@@ -103,6 +105,7 @@ export interface ResolvedSettings {
   readonly fourOctetAs: boolean;
   readonly extendedMessage: boolean;
   readonly enhancedRouteRefresh: boolean;
+  readonly bfdAuthentication: Uint8Array | undefined;
   readonly gracefulRestart: GracefulRestartSettings | undefined;
   readonly retainPaths: 'negotiated' | 'always';
   readonly staleTime: number;
@@ -134,6 +137,7 @@ export function resolveSettings(name: string, settings: PeerSettings): ResolvedS
     fourOctetAs: settings.fourOctetAs ?? true,
     extendedMessage: settings.extendedMessage ?? true,
     enhancedRouteRefresh: settings.enhancedRouteRefresh ?? true,
+    bfdAuthentication: settings.bfdAuthentication,
     gracefulRestart: settings.gracefulRestart,
     retainPaths: settings.retainPaths ?? 'negotiated',
     staleTime: settings.staleTime ?? 120,
@@ -198,6 +202,7 @@ export function offerOf(
     fourOctetAs,
     extendedMessage,
     enhancedRouteRefresh,
+    bfdAuthentication: settings.bfdAuthentication,
     gracefulRestart: gracefulRestart && {
       restarting: isFirst && restarting,
       forwardingPreserved: !isFirst || (gracefulRestart.forwardingPreserved ?? restarting),

@@ -8,7 +8,13 @@ import {
   type Path,
   type SelectedPath,
 } from '@bgp-lb/protocol';
-import type { BfdSessionCounters, BfdSessionStatus, Peer, PeerStatus } from '@bgp-lb/protocol/node';
+import type {
+  BfdAuthenticationStatus,
+  BfdSessionCounters,
+  BfdSessionStatus,
+  Peer,
+  PeerStatus,
+} from '@bgp-lb/protocol/node';
 import type { AdvertisedRoute } from '../bgp/upstream-advertiser.ts';
 import type { NeighborConfig } from '../config/router-config.ts';
 
@@ -74,6 +80,8 @@ interface NeighborBfdStatus {
   readonly detectionTime: number | null;
   /** Why our last packet could not be sent. */
   readonly sendError: string | null;
+  /** RFC 5880 section 6.7. */
+  readonly authentication: BfdAuthenticationStatus;
   readonly counters: BfdSessionCounters;
 }
 
@@ -104,6 +112,7 @@ function neighborBfdStatus(session: BfdSessionStatus, at: number): NeighborBfdSt
     transmitInterval,
     detectionTime: detectionTime ?? null,
     sendError: sendError ?? null,
+    authentication: session.authentication,
     counters,
   };
 }

@@ -201,6 +201,7 @@ function bfdFacts(bfd: NeighborStatus['bfd']): [string, string | number][] {
       'BFD interval, Detection Time',
       `${transmitInterval} ms, ${detectionTime === null ? 'none yet' : `${detectionTime} ms`}`,
     ],
+    ['BFD authentication', bfd.authentication],
     ['BFD packets', JSON.stringify(bfd.counters)],
     ...(bfd.sendError === null ? [] : [['BFD send error', bfd.sendError] satisfies [string, string]]),
   ];

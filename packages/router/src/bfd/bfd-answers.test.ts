@@ -19,6 +19,8 @@ function start(program: string, address?: string) {
   });
   const bfd = new NeighborBfd({
     neighbors: address === undefined ? [] : neighbors,
+    passwordOf: () => undefined,
+    agreedKey: () => undefined,
     start: (handlers) => new BfdThread({ entry: program, handlers, clock }),
     isEstablished: () => false,
     dead: () => undefined,

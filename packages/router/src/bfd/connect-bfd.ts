@@ -24,6 +24,8 @@ export function connectBfd(options: ConnectBfdOptions): NeighborBfd {
     bgp.peers().filter(({ peer }) => addresses.includes(canonicalText(peer.address)));
   return new NeighborBfd({
     neighbors: bgp.neighbors,
+    passwordOf: (name) => bgp.passwordOf(name),
+    agreedKey: (address) => peersAt([address]).flatMap(({ peer }) => bgp.bfdKeyOf(peer) ?? [])[0],
     start: (handlers) => new BfdThread({ entry: program, handlers }),
     isEstablished: (address) => peersAt([address]).some(({ peer }) => peer.state === 'Established'),
     dead: (deaths) => {

@@ -70,12 +70,15 @@ beforeEach(() => {
   now = 1000;
   bfd = new NeighborBfd({
     neighbors,
+    passwordOf: () => undefined,
+    agreedKey: () => undefined,
     start: (handlers) => {
       thread = handlers;
       return {
         scheduling: undefined,
         add: (session) => sessions.push(session),
         remove: (id) => log.push(`remove ${id}`),
+        authenticate: () => undefined,
         change: (id, timing) => log.push(`change ${id} ${Object.values(timing).join('/')}`),
         setAdminDown: () => undefined,
         status: () => Promise.reject(new Error('dead')),

@@ -1,11 +1,14 @@
-import type { BfdState } from '@bgp-lb/protocol';
-import type {
-  BfdScheduling,
-  BfdStateChange,
-  BfdStatus,
-  BfdThread,
-  BfdThreadHandlers,
-  BfdTiming,
+import type { BfdAuthenticationConfig } from '@bgp-lb/daemon';
+import type { BfdKey, BfdState } from '@bgp-lb/protocol';
+import {
+  type BfdScheduling,
+  type BfdSessionOptions,
+  type BfdStateChange,
+  type BfdStatus,
+  type BfdThread,
+  type BfdThreadHandlers,
+  type BfdTiming,
+  configuredBfdKey,
 } from '@bgp-lb/protocol/node';
 import type { NeighborConfig } from '../config/router-config.ts';
 import type { HostDeaths } from '../membership/membership-source.ts';
@@ -14,6 +17,10 @@ import { type Verdict, whoDied } from './who-died.ts';
 
 export interface NeighborBfdOptions {
   readonly neighbors: readonly NeighborConfig[];
+  /** The password of a neighbour by its name, at the moment. */
+  readonly passwordOf: (name: string) => string | undefined;
+  /** What the session of BGP with a neighbour has agreed on. */
+  readonly agreedKey: (address: string) => BfdKey | undefined;
   /** Makes the thread. */
   readonly start: (handlers: BfdThreadHandlers) => Pick<BfdThread, keyof BfdThread>;
   /** True while BGP has a session with the neighbour, at this moment. */
@@ -53,6 +60,10 @@ export class NeighborBfd {
   readonly #thread: Pick<BfdThread, keyof BfdThread>;
   /** The sessions that there are. */
   readonly #sessions = new Map<string, NeighborConfig>();
+  /** Neighbours whose present session of BGP has agreed on a key. */
+  readonly #agreed = new Set<string>();
+  /** The passwords that are keys of sessions. */
+  readonly #keys = new Map<string, string>();
   /** Also of neighbours that are gone: what BFD last knew of them is worth showing. */
   readonly #states = new Map<string, KnownBfdState>();
   /** Until then a silence may be our own thread's lateness (`threadClock`). */
@@ -101,6 +112,18 @@ export class NeighborBfd {
       }
     }
     this.#startWith([...added, ...changed.map(({ to }) => to)]);
+    this.#takeKeys();
+  }
+
+  /** A session whose key is another one begins anew: by AdminDown, which is no failure, and Down until the other end has the key too. */
+  #takeKeys(): void {
+    for (const [address, neighbor] of [...this.#sessions]) {
+      const key = this.#keys.get(address);
+      if (key === undefined || key === this.#options.passwordOf(neighbor.name)) continue;
+      this.#sessions.delete(address);
+      this.#thread.remove(address);
+      this.#add(address, neighbor, undefined);
+    }
   }
 
   #retime(neighbor: NeighborConfig): void {
@@ -138,11 +161,23 @@ export class NeighborBfd {
       this.#options.required(address, neighbor, false);
     }
     this.#add(address, neighbor, localAddress);
+    this.#agree(address, this.#options.agreedKey(address));
+  }
+
+  /** The session of BGP with a neighbour is gone, and with it what was agreed on in it. */
+  sessionLost(address: string): void {
+    this.#agree(address, undefined);
+  }
+
+  #agree(address: string, key: BfdKey | undefined): void {
+    const isNews = key === undefined ? this.#agreed.delete(address) : this.#agreed.add(address);
+    if (isNews && this.#sessions.has(address)) this.#thread.authenticate(address, key);
   }
 
   /** A neighbour of a range is gone. */
   forget(address: string): void {
     this.#establishedAt.delete(address);
+    this.#keys.delete(address);
     if (this.#sessions.delete(address)) {
       this.#thread.remove(address);
       this.#tellDetection();
@@ -207,7 +242,21 @@ export class NeighborBfd {
       transmitInterval,
       receiveInterval,
       detectMultiplier,
+      ...this.#authentication(address, neighbor.name, bfd),
     });
+  }
+
+  #authentication(
+    address: string,
+    name: string,
+    { authentication, keyId }: BfdAuthenticationConfig,
+  ): Pick<BfdSessionOptions, 'authentication'> {
+    this.#keys.delete(address);
+    const password = this.#options.passwordOf(name);
+    if (authentication === 'none' || password === undefined) return {};
+    if (authentication === 'auto') return { authentication: { mode: 'negotiated' } };
+    this.#keys.set(address, password);
+    return { authentication: { mode: 'required', key: configuredBfdKey(password, keyId) } };
   }
 
   #changed(change: BfdStateChange): void {

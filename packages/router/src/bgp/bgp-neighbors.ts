@@ -1,5 +1,7 @@
+import { checkBfdPassword } from '@bgp-lb/daemon';
 import {
   type Asn,
+  type BfdKey,
   type Family,
   type Negotiated,
   type Path,
@@ -12,8 +14,10 @@ import {
 } from '@bgp-lb/protocol';
 import {
   BgpSpeaker,
+  bfdNonce,
   type Clock,
   type DownReason,
+  negotiatedBfdKey,
   type Peer,
   type PeerEvent,
   Reflection,
@@ -40,7 +44,7 @@ export interface BgpNeighborsOptions {
   readonly clusterId: RouterId;
   readonly neighbors: readonly NeighborConfig[];
   readonly listen: { readonly addresses: readonly string[]; readonly port: number };
-  readonly context: Omit<NeighborContext, 'passwordOf' | 'isVip'>;
+  readonly context: Omit<NeighborContext, 'passwordOf' | 'bfdNonce' | 'isVip'>;
   /** Addresses of the VIPs. */
   readonly vips: readonly string[];
   /** Reads a password file. Throws SecretError. */
@@ -57,6 +61,8 @@ export interface BgpNeighborsOptions {
   readonly traffic?: (peer: Peer, traffic: Traffic) => void;
   /** A session is there, before anything of it is handled. */
   readonly established: (peer: Peer, neighbor: NeighborConfig) => void;
+  /** A session is gone. */
+  readonly down: (peer: Peer) => void;
   /** A listener that is left out, with the reason. */
   readonly onSkippedListener: (address: string, reason: string) => void;
 }
@@ -73,6 +79,7 @@ export class BgpNeighbors {
   #vips: ReadonlySet<PrefixKey>;
   /** What connections of a neighbour are signed with, as last read, by name. */
   #passwords = new Map<string, string | undefined>();
+  readonly #bfdNonce = bfdNonce();
   #speaker: BgpSpeaker;
   #reflection: Reflection;
   #handlers = new Map<NeighborConfig['role'], NeighborHandlers>();
@@ -144,11 +151,21 @@ export class BgpNeighbors {
   readPasswords(neighbors: readonly NeighborConfig[]): Map<string, string | undefined> {
     const { readPassword } = this.#options;
     return new Map(
-      neighbors.map(({ name, passwordFile }) => [
+      neighbors.map(({ name, passwordFile: file, bfd }) => [
         name,
-        passwordFile === undefined ? undefined : readPassword(passwordFile),
+        file === undefined ? undefined : checkBfdPassword(file, readPassword(file), bfd),
       ]),
     );
+  }
+
+  /** What new connections of a neighbour are signed with, by its name. */
+  passwordOf(name: string): string | undefined {
+    return this.#passwords.get(name);
+  }
+
+  /** The key of BFD that the session with a peer agreed on. */
+  bfdKeyOf(peer: Peer): BfdKey | undefined {
+    return negotiatedBfdKey(peer.negotiated, this.passwordOf(peer.range ?? peer.name));
   }
 
   /**
@@ -216,7 +233,8 @@ export class BgpNeighbors {
     const made = neighborOptions(neighbor, {
       ...context,
       isVip: (prefix) => this.#vips.has(prefixKey(prefix)),
-      passwordOf: (name) => this.#passwords.get(name),
+      passwordOf: (name) => this.passwordOf(name),
+      bfdNonce: this.#bfdNonce,
     });
     if (made.kind === 'range') {
       this.#speaker.addRange(made.options);
@@ -300,6 +318,7 @@ export class BgpNeighbors {
   }
 
   #down(peer: Peer, reason: DownReason): void {
+    if (!this.#isStopped) this.#options.down(peer);
     this.#reflection.down(peer);
     this.#handlersOf(peer)?.down?.(peer, reason);
   }

@@ -4,6 +4,8 @@ import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
 import { routerSchema } from '../config/schema.ts';
 import { type NeighborContext, type NeighborOptions, neighborOptions } from './neighbor-options.ts';
 
+const bfdNonce = new Uint8Array(16);
+
 function options(neighbor: Record<string, unknown>, isRestarting = false): NeighborOptions {
   const config: RouterConfig = routerSchema.parse({
     asn: 64512,
@@ -15,7 +17,7 @@ function options(neighbor: Record<string, unknown>, isRestarting = false): Neigh
     return file && `read from ${file}`;
   };
   const isVip = (prefix: Prefix): boolean => formatPrefix(prefix) === '10.100.0.1/32';
-  const context: NeighborContext = { config, isVip, passwordOf, isRestarting };
+  const context: NeighborContext = { config, isVip, passwordOf, bfdNonce, isRestarting };
   return neighborOptions(config.neighbors[1] as NeighborConfig, context);
 }
 

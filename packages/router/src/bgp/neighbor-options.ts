@@ -28,6 +28,8 @@ export interface NeighborContext {
   readonly isVip: IsVip;
   /** What connections of a neighbour are signed with, by its name, as it is at the moment. */
   readonly passwordOf: (name: string) => string | undefined;
+  /** What this process puts into the keys of BFD. */
+  readonly bfdNonce: Uint8Array;
   /** This process takes over forwarding that was there before it: upstreams are told (the R bit of RFC 4724). */
   readonly isRestarting: boolean;
 }
@@ -110,6 +112,7 @@ function settings(
   const { name, asn: remote, ttlSecurityHops, holdTime } = neighbor;
   const password = context.passwordOf(name);
   return {
+    ...(offersBfdAuthentication(neighbor, password) && { bfdAuthentication: context.bfdNonce }),
     remoteAsn: remote === 'external' ? remote : [remote].flat().map((number) => asn(number)),
     families,
     addPathSend: neighbor.addPath ? families : [],
@@ -123,6 +126,15 @@ function settings(
       ...(ttlSecurityHops > 0 && { ttlSecurityHops }),
     },
   };
+}
+
+/** An OPEN without a password could be anybody's. */
+function offersBfdAuthentication(
+  { bfd, withoutCapabilities = [] }: NeighborConfig,
+  password: string | undefined,
+): boolean {
+  const isWanted = bfd !== false && bfd.authentication === 'auto' && password !== undefined;
+  return isWanted && !withoutCapabilities.includes('bfd-authentication');
 }
 
 /** What all neighbours have, and those of a role, less the capabilities that this one is not offered. */

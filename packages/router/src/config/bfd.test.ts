@@ -16,7 +16,14 @@ function load(ofMaster: string, ofUpstream = ''): RouterConfig {
   return loadConfig({ ...common, text, apiVersion: API_VERSION, kind: CONFIG_KIND }).config;
 }
 
-const byDefault = { transmitInterval: 300, receiveInterval: 300, detectMultiplier: 3, strict: false };
+const byDefault = {
+  transmitInterval: 300,
+  receiveInterval: 300,
+  detectMultiplier: 3,
+  strict: false,
+  authentication: 'auto',
+  keyId: 1,
+};
 
 describe('BFD in the configuration', () => {
   it('is there with masters, 300 ms x 3, and not with upstreams', () => {

@@ -1,4 +1,4 @@
-import type { CrossFieldFault } from '@bgp-lb/daemon';
+import { bfdAuthenticationFault, type CrossFieldFault } from '@bgp-lb/daemon';
 import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
 import { capabilityFaults } from './capability-faults.ts';
 import { linkLocalFaults } from './link-local-faults.ts';
@@ -287,6 +287,15 @@ function bfdFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
       return [];
     }
     const faults: CrossFieldFault[] = [];
+    const unauthentic = bfdAuthenticationFault(bfd, neighbor.passwordFile);
+    if (unauthentic !== undefined) {
+      faults.push({
+        path: ['neighbors', i, 'bfd', 'authentication'],
+        message: unauthentic,
+        value: bfd.authentication,
+        allowed: 'auto, none, or a passwordFile beside it',
+      });
+    }
     if (bfd.strict && neighbor.address === undefined) {
       faults.push({
         path: ['neighbors', i, 'bfd', 'strict'],

@@ -122,6 +122,7 @@ it('each configuration that is called good starts, and gets a session with each 
         observe: () => undefined,
         observeRoutes: () => undefined,
         established: () => undefined,
+        down: () => undefined,
         onSkippedListener: (skipped, reason) => expect.unreachable(`${skipped}: ${reason}`),
       });
       expect(new VipPools(config).all.size).toBe(config.vips.length);

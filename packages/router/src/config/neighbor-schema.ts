@@ -1,5 +1,6 @@
 import {
   asNumber,
+  bfdAuthenticationKeys,
   community,
   configName,
   duration,
@@ -43,6 +44,7 @@ const bfd = z.strictObject({
     .describe(
       'The neighbour is not on link: RFC 5883, port 4784. Default: where `ttlSecurityHops` is more than 1.',
     ),
+  ...bfdAuthenticationKeys,
 });
 
 const neighborBase = {

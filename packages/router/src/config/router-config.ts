@@ -1,4 +1,4 @@
-import type { Community, OptionalCapability } from '@bgp-lb/daemon';
+import type { BfdAuthenticationConfig, Community, OptionalCapability } from '@bgp-lb/daemon';
 
 /** A virtual address. */
 interface VipConfig {
@@ -11,7 +11,7 @@ interface VipConfig {
 }
 
 /** BFD with a neighbour. Intervals are milliseconds. */
-interface BfdConfig {
+interface BfdConfig extends BfdAuthenticationConfig {
   readonly transmitInterval: number;
   readonly receiveInterval: number;
   readonly detectMultiplier: number;

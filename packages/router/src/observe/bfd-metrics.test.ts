@@ -17,6 +17,7 @@ function session(id: string, sent: number, changed: Partial<BfdSessionStatus> = 
     detectionTime: 150,
     lastReceivedAt: 0,
     sendError: undefined,
+    authentication: 'none',
     counters: { sent, received: sent * 2, sendErrors: 0, discarded: 0, failures: 0, averted: 1 },
     ...changed,
   };

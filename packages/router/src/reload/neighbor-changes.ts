@@ -99,5 +99,7 @@ function sessionOf(neighbor: NeighborConfig): object {
 
 /** What a session of BFD is, besides its timing, which may change while it is Up (RFC 5880 section 6.8.3). */
 function bfdKind({ bfd }: NeighborConfig): object | false {
-  return bfd !== false && { strict: bfd.strict, multihop: bfd.multihop };
+  if (bfd === false) return false;
+  const { strict, multihop, authentication, keyId } = bfd;
+  return { strict, multihop, authentication, keyId };
 }

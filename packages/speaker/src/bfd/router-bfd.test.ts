@@ -4,14 +4,15 @@ import type { RouterConfig } from '../config/speaker-config.ts';
 import { RouterBfd } from './router-bfd.ts';
 
 const timing = { transmitInterval: 50, receiveInterval: 60, detectMultiplier: 3 } as const;
+const auto = { authentication: 'auto', keyId: 1 } as const;
 const base = { port: 179, asn: 64512, holdTime: 9_000, ttlSecurityHops: 1 } as const;
 const plain: RouterConfig = { ...base, address: '10.0.0.9' };
-const watched: RouterConfig = { ...base, address: '10.0.0.10', bfd: { ...timing, strict: false } };
+const watched: RouterConfig = { ...base, address: '10.0.0.10', bfd: { ...timing, ...auto, strict: false } };
 const strict: RouterConfig = {
   ...base,
   address: '10.0.0.11',
   ttlSecurityHops: 3,
-  bfd: { ...timing, strict: true },
+  bfd: { ...timing, ...auto, strict: true },
 };
 
 const failure: Omit<BfdStateChange, 'id'> = {
@@ -31,17 +32,20 @@ const up = { ...failure, from: 'Init', to: 'Up', reason: 'peer-agrees', isFailur
 const adminDown = { ...failure, reason: 'peer-admin-down', isFailure: false } as const;
 
 /** BFD whose thread is in the hands of the test. */
-function start(routers: readonly RouterConfig[]) {
+function start(routers: readonly RouterConfig[], passwords: Record<string, string[]> = {}) {
   const done: string[] = [];
   const added: unknown[] = [];
   let handlers: BfdThreadHandlers | undefined;
   let clock = 500;
   const bfd = new RouterBfd({
     routers,
+    passwords: new Map(Object.entries(passwords)),
     start: (given) => {
       handlers = given;
       return {
         add: (session) => added.push(session),
+        authenticate: (id, key) =>
+          done.push(`authenticate ${id} ${key === undefined ? 'no more' : 'by the agreed key'}`),
         remove: (id) => done.push(`remove ${id}`),
         status: () => Promise.reject(new Error('the thread is dead')),
         stop: async () => {
@@ -66,11 +70,51 @@ function start(routers: readonly RouterConfig[]) {
     },
     establish: (router: RouterConfig, at = 500) => {
       clock = at;
-      bfd.sessionEstablished(router.address);
+      bfd.sessionEstablished(router.address, undefined);
     },
     taken: () => done.splice(0),
   };
 }
+
+describe('authentication', () => {
+  const key = { id: 0, secret: new Uint8Array(20) };
+  const fixed: RouterConfig = {
+    ...watched,
+    bfd: { ...timing, strict: false, authentication: 'meticulous-keyed-sha1', keyId: 3 },
+  };
+
+  it('is negotiated where there is a password, and follows the session of BGP', () => {
+    const one = start([watched], { [watched.address]: ['secret'] });
+    expect(one.added).toMatchObject([{ authentication: { mode: 'negotiated' } }]);
+    one.bfd.sessionEstablished(watched.address, key);
+    expect(one.taken()).toEqual(['authenticate 10.0.0.10 by the agreed key']);
+    one.bfd.sessionLost(watched.address);
+    expect(one.taken()).toEqual(['authenticate 10.0.0.10 no more']);
+    one.bfd.sessionEstablished(watched.address, undefined);
+    expect(one.taken()).toEqual([]);
+  });
+
+  it('is in use at once with BFD that begins after BGP', () => {
+    const passwords = new Map([[watched.address, ['secret']]]);
+    const one = start([{ ...base, address: watched.address }], Object.fromEntries(passwords));
+    one.bfd.sessionEstablished(watched.address, key);
+    one.bfd.setRouters([watched], passwords);
+    expect(one.taken()).toEqual(['authenticate 10.0.0.10 by the agreed key']);
+  });
+
+  it('is the present password itself where the configuration says so; with another one it begins anew', () => {
+    const one = start([fixed], { [fixed.address]: ['secret', 'next'] });
+    const ofPassword = (password: string) => ({
+      authentication: { mode: 'required', key: { id: 3, secret: Buffer.from(password) } },
+    });
+    expect(one.added).toMatchObject([ofPassword('secret')]);
+    one.bfd.setRouters([fixed], new Map([[fixed.address, ['secret']]]));
+    expect(one.taken()).toEqual([]);
+    one.bfd.setRouters([fixed], new Map([[fixed.address, ['next']]]));
+    expect(one.taken()).toEqual(['remove 10.0.0.10']);
+    expect(one.added.at(-1)).toMatchObject(ofPassword('next'));
+  });
+});
 
 describe('BFD with the routers', () => {
   it('has no thread while no router asks for it', async () => {
@@ -83,16 +127,19 @@ describe('BFD with the routers', () => {
 
   it('begins and ends sessions with the routers that come and go, and leaves the others alone', () => {
     const one = start([plain]);
-    one.bfd.setRouters([plain, watched]);
+    one.bfd.setRouters([plain, watched], new Map());
     one.change(watched, up);
-    one.bfd.setRouters([{ ...watched, holdTime: 3_000 }, strict]);
+    one.bfd.setRouters([{ ...watched, holdTime: 3_000 }, strict], new Map());
     expect(one.added).toHaveLength(2);
     expect(one.taken()).toEqual([]);
     expect(one.bfd.state(watched.address)).toBe('Up');
-    one.bfd.setRouters([{ ...watched, bfd: { ...timing, transmitInterval: 100, strict: false } }]);
+    one.bfd.setRouters(
+      [{ ...watched, bfd: { ...timing, ...auto, transmitInterval: 100, strict: false } }],
+      new Map(),
+    );
     expect(one.taken()).toEqual(['remove 10.0.0.10', 'remove 10.0.0.11']);
     expect(one.added.at(-1)).toMatchObject({ id: '10.0.0.10', transmitInterval: 100 });
-    one.bfd.setRouters([plain]);
+    one.bfd.setRouters([plain], new Map());
     one.taken();
     // What the session that was taken back says last is no death.
     expect(one.change(watched, failure)).toEqual([]);

@@ -1,21 +1,24 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BfdState } from '@bgp-lb/protocol';
+import type { BfdAuthenticationMode, BfdKey, BfdState } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
   type BfdStateChange,
   type BfdStatus,
   type BfdThread,
   type BfdThreadHandlers,
+  configuredBfdKey,
   threadClock,
 } from '@bgp-lb/protocol/node';
 import type { RouterConfig } from '../config/speaker-config.ts';
 import { type BfdVerdict, judgeBfdChange } from './router-death.ts';
 
 /** The part of `BfdThread` that is used here. */
-export type BfdSessions = Pick<BfdThread, 'add' | 'remove' | 'status' | 'stop'>;
+export type BfdSessions = Pick<BfdThread, 'add' | 'remove' | 'authenticate' | 'status' | 'stop'>;
 
 export interface RouterBfdOptions {
   readonly routers: readonly RouterConfig[];
+  /** By router address, the present one first. */
+  readonly passwords: ReadonlyMap<string, readonly string[]>;
   /** Starts the thread. Called only when some router has BFD. */
   readonly start: (handlers: BfdThreadHandlers) => BfdSessions;
   /** The router's host, or the way to it, is dead: its BGP session is to end with Cease/BFD Down (RFC 9384). */
@@ -38,6 +41,10 @@ export class RouterBfd {
   readonly #options: RouterBfdOptions;
   /** Those that have BFD. */
   readonly #routers = new Map<string, RouterConfig>();
+  /** How their packets are authenticated. */
+  readonly #modes = new Map<string, BfdAuthenticationMode | undefined>();
+  /** What the sessions of BGP have agreed on. */
+  readonly #agreed = new Map<string, BfdKey>();
   #sessions: BfdSessions | undefined;
   readonly #states = new Map<string, BfdState>();
   readonly #establishedAt = new Map<string, number>();
@@ -48,19 +55,23 @@ export class RouterBfd {
   constructor(options: RouterBfdOptions) {
     this.#options = options;
     this.#now = options.now ?? threadClock.now;
-    this.setRouters(options.routers);
+    this.setRouters(options.routers, options.passwords);
   }
 
   /**
    * Brings the sessions to these routers: begins and ends what differs, and leaves the others alone. A router whose session ends is
    * told AdminDown, so that it does not take the silence for our death.
    */
-  setRouters(routers: readonly RouterConfig[]): void {
+  setRouters(routers: readonly RouterConfig[], passwords: ReadonlyMap<string, readonly string[]>): void {
+    const modeOf = (router: RouterConfig): BfdAuthenticationMode | undefined =>
+      authenticationMode(router, passwords.get(router.address)?.[0]);
     const wanted = new Map(
       routers.flatMap((router) => (router.bfd === undefined ? [] : [[router.address, router]])),
     );
     for (const [address, router] of this.#routers) {
-      if (isSameSession(router, wanted.get(address))) continue;
+      const next = wanted.get(address);
+      const hasSameMode = next !== undefined && isDeepStrictEqual(this.#modes.get(address), modeOf(next));
+      if (hasSameMode && isSameSession(router, next)) continue;
       this.#routers.delete(address);
       this.#states.delete(address);
       this.#sessions?.remove(address);
@@ -68,6 +79,7 @@ export class RouterBfd {
     for (const router of wanted.values()) {
       const isKnown = this.#routers.has(router.address);
       this.#routers.set(router.address, router);
+      this.#modes.set(router.address, modeOf(router));
       if (!isKnown) this.#add(router);
     }
   }
@@ -88,14 +100,21 @@ export class RouterBfd {
   }
 
   /** The BGP session with a router came up. */
-  sessionEstablished(router: string): void {
+  sessionEstablished(router: string, key: BfdKey | undefined): void {
     this.#establishedAt.set(router, this.#now());
+    this.#agree(router, key);
   }
 
   /** The BGP session with a router ended. */
   sessionLost(router: string): void {
     this.#establishedAt.delete(router);
+    this.#agree(router, undefined);
     if (this.isAwaited(router) && !this.#isStopping) this.#options.mayConnect(router, false);
+  }
+
+  #agree(router: string, key: BfdKey | undefined): void {
+    const isNews = key === undefined ? this.#agreed.delete(router) : this.#agreed.set(router, key);
+    if (isNews && this.#routers.has(router)) this.#sessions?.authenticate(router, key);
   }
 
   /** What the thread knows; `undefined` without one, or when it does not answer. */
@@ -130,11 +149,21 @@ export class RouterBfd {
 
   #add({ address, sourceAddress, ttlSecurityHops, bfd }: RouterConfig): void {
     if (bfd === undefined) return;
-    const { strict: _, multihop = ttlSecurityHops > 1, ...timing } = bfd;
+    const { strict: _, authentication: __, keyId: ___, multihop = ttlSecurityHops > 1, ...timing } = bfd;
     this.#states.set(address, 'Down');
     this.#sessions ??= this.#start();
     const local = sourceAddress === undefined ? {} : { localAddress: sourceAddress };
-    this.#sessions.add({ id: address, remoteAddress: address, multihop, ...local, ...timing });
+    const authentication = this.#modes.get(address);
+    this.#sessions.add({
+      id: address,
+      remoteAddress: address,
+      multihop,
+      ...(authentication !== undefined && { authentication }),
+      ...local,
+      ...timing,
+    });
+    const agreed = this.#agreed.get(address);
+    if (agreed !== undefined) this.#sessions.authenticate(address, agreed);
   }
 
   #start(): BfdSessions {
@@ -175,6 +204,15 @@ export class RouterBfd {
     this.#options.failed(`its thread ended and is started again: ${error.message}`);
     for (const router of this.#states.keys()) this.#gate(router);
   }
+}
+
+function authenticationMode(
+  { bfd }: RouterConfig,
+  password: string | undefined,
+): BfdAuthenticationMode | undefined {
+  if (bfd === undefined || bfd.authentication === 'none' || password === undefined) return undefined;
+  if (bfd.authentication === 'auto') return { mode: 'negotiated' };
+  return { mode: 'required', key: configuredBfdKey(password, bfd.keyId) };
 }
 
 function isSameSession(a: RouterConfig, b: RouterConfig | undefined): boolean {

@@ -3,6 +3,7 @@ import { capabilitySwitches } from '@bgp-lb/daemon';
 import {
   type Asn,
   asn,
+  type BfdKey,
   CeaseSubcode,
   type Family,
   formatPrefix,
@@ -15,7 +16,15 @@ import {
   parseRouterId,
   withoutZone,
 } from '@bgp-lb/protocol';
-import { BgpSpeaker, type Clock, type Peer, type Sockets, type SpeakerHandlers } from '@bgp-lb/protocol/node';
+import {
+  BgpSpeaker,
+  bfdNonce,
+  type Clock,
+  negotiatedBfdKey,
+  type Peer,
+  type Sockets,
+  type SpeakerHandlers,
+} from '@bgp-lb/protocol/node';
 import type { RouterConfig, SpeakerConfig } from '../config/speaker-config.ts';
 import type { Advertisement } from '../lifecycle/vip-state.ts';
 import { type AdvertisementInput, advertisementAttributes } from './attributes.ts';
@@ -73,6 +82,7 @@ export interface AdvertiserOptions {
 export class Advertiser {
   readonly #options: AdvertiserOptions;
   readonly #localAsn: Asn;
+  readonly #bfdNonce = bfdNonce();
   readonly #speaker: BgpSpeaker;
   #sessions: readonly Session[] = [];
   #wanted: ReadonlyMap<string, Advertisement> | undefined;
@@ -195,6 +205,12 @@ export class Advertiser {
     return otherMasters(received, own);
   }
 
+  /** The key of BFD that the session with a router agreed on. */
+  bfdKeyOf(router: string): BfdKey | undefined {
+    const session = this.#sessionWith(router);
+    return negotiatedBfdKey(session?.peer.negotiated, session?.keys.current);
+  }
+
   /** Ends the session with a router that is dead by BFD: Cease/BFD Down (RFC 9384). It is looked for again as always. */
   endDead(router: string): void {
     const peer = this.#sessionWith(router)?.peer;
@@ -250,6 +266,11 @@ export class Advertiser {
       ...(!without.includes('graceful-restart') && {
         gracefulRestart: { restartTime: RESTART_TIME, families, restarting: isRestarting },
       }),
+      // Also without BFD, which may be turned on while this session lasts.
+      ...(keys.isUsed &&
+        router.bfd?.authentication !== 'none' &&
+        router.bfd?.authentication !== 'meticulous-keyed-sha1' &&
+        !without.includes('bfd-authentication') && { bfdAuthentication: this.#bfdNonce }),
       maxPaths: MAX_PATHS,
       addPathReceive: families,
       ...capabilitySwitches(without),

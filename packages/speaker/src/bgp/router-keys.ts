@@ -17,6 +17,11 @@ export class RouterKeys {
     return this.#keys.length > 0;
   }
 
+  /** The key of the last attempt; `undefined` without any. */
+  get current(): string | undefined {
+    return this.#keys[this.#index];
+  }
+
   /** Takes other keys from the next attempt on; begins with the one that worked last, where it is still there. */
   replace(keys: readonly string[]): void {
     const current = this.#keys[this.#index];

@@ -1,5 +1,11 @@
 import { dirname } from 'node:path';
-import { type Community, type CrossFieldFault, formatCommunity, multiprotocolFault } from '@bgp-lb/daemon';
+import {
+  bfdAuthenticationFault,
+  type Community,
+  type CrossFieldFault,
+  formatCommunity,
+  multiprotocolFault,
+} from '@bgp-lb/daemon';
 import { WellKnownCommunity } from '@bgp-lb/protocol';
 import { linkLocalFaults } from './link-local-faults.ts';
 import type { SpeakerConfig } from './speaker-config.ts';
@@ -17,6 +23,7 @@ export function crossFieldFaults(config: SpeakerConfig): readonly CrossFieldFaul
     ...machinePortFaults(config),
     ...unusableValues(config),
     ...bfdFaults(config),
+    ...bfdKeyFaults(config),
     ...sessionFaults(config),
     ...linkLocalFaults(config),
     ...communityFaults(config),
@@ -97,6 +104,15 @@ function sessionFaults({ vips, routers }: SpeakerConfig): CrossFieldFault[] {
       });
     }
     return faults;
+  });
+}
+
+function bfdKeyFaults({ routers }: SpeakerConfig): CrossFieldFault[] {
+  return routers.flatMap(({ bfd, passwordFile }, index): CrossFieldFault[] => {
+    const message = bfdAuthenticationFault(bfd, passwordFile);
+    if (message === undefined || bfd === undefined) return [];
+    const path = ['routers', index, 'bfd', 'authentication'];
+    return [{ path, message, value: bfd.authentication, allowed: 'auto, none, or a passwordFile beside it' }];
   });
 }
 

@@ -78,6 +78,8 @@ describe('the configuration', () => {
       transmitInterval: 300,
       receiveInterval: 300,
       detectMultiplier: 3,
+      authentication: 'auto',
+      keyId: 1,
       strict: false,
     });
     expect(withBfd('{ transmitInterval: 50ms, strict: true }').routers[0]?.bfd).toMatchObject({

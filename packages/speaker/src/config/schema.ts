@@ -1,5 +1,6 @@
 import {
   asNumber,
+  bfdAuthenticationKeys,
   checkAcrossFields,
   community,
   dnsName,
@@ -76,6 +77,7 @@ const bfd = z.strictObject({
     .describe(
       'The router is not on link: RFC 5883, port 4784. Default: where `ttlSecurityHops` is more than 1.',
     ),
+  ...bfdAuthenticationKeys,
 });
 
 const router = z.strictObject({

@@ -1,4 +1,4 @@
-import type { Community, OptionalCapability } from '@bgp-lb/daemon';
+import type { BfdAuthenticationConfig, Community, OptionalCapability } from '@bgp-lb/daemon';
 
 /** A virtual address of the control plane. */
 export interface VipConfig {
@@ -17,7 +17,7 @@ export interface VipConfig {
 }
 
 /** BFD with a router. Intervals are milliseconds. */
-interface BfdConfig {
+interface BfdConfig extends BfdAuthenticationConfig {
   readonly transmitInterval: number;
   readonly receiveInterval: number;
   readonly detectMultiplier: number;

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { ReloadError, readSecret } from '@bgp-lb/daemon';
+import { checkBfdPassword, ReloadError, readSecret } from '@bgp-lb/daemon';
 import type { RouterPasswords } from '../bgp/advertiser.ts';
 import type { RouterConfig } from '../config/speaker-config.ts';
 
@@ -8,7 +8,14 @@ export function readPasswords(routers: readonly RouterConfig[]): RouterPasswords
   return new Map(
     routers.flatMap((router) => {
       const files = passwordFiles(router);
-      return files.length === 0 ? [] : [[router.address, files.map(readSecret)] as const];
+      return files.length === 0
+        ? []
+        : [
+            [
+              router.address,
+              files.map((file) => checkBfdPassword(file, readSecret(file), router.bfd)),
+            ] as const,
+          ];
     }),
   );
 }

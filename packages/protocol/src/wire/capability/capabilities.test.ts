@@ -48,6 +48,10 @@ describe('capabilities', () => {
         ],
       },
     ],
+    [
+      'ef 17 6267702d6c62 05 000102030405060708090a0b0c0d0e0f',
+      { name: 'bfd-authentication', nonce: octets('000102030405060708090a0b0c0d0e0f') },
+    ],
     ['80 00', { name: 'unknown', code: 128, value: octets('') }],
     ['49 05 02766d0000', { name: 'unknown', code: 73, value: octets('02766d0000') }],
   ];
@@ -68,6 +72,13 @@ describe('capabilities', () => {
     ['4-octet AS of 0 octets', '41 00', 65],
     ['graceful restart of 1 octet', '40 01 00', 64],
     ['graceful restart with half a family', '40 04 0078 0001', 64],
+    ["somebody else's experiment with our code", 'ef 03 010203', 239],
+    [
+      'BFD authentication of another Auth Type',
+      'ef 17 6267702d6c62 04 000102030405060708090a0b0c0d0e0f',
+      239,
+    ],
+    ['BFD authentication with a short nonce', 'ef 16 6267702d6c62 05 000102030405060708090a0b0c0d0e', 239],
     ['ADD-PATH of 5 octets', '45 05 0001010100', 69],
   ])('keeps a malformed one as unknown, without effect: %s', (_, hex, code) => {
     const value = octets(hex).subarray(2);

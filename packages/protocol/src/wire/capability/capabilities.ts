@@ -66,6 +66,9 @@ function writeValue(writer: Writer, capability: Capability): void {
     case 'add-path':
       capabilityCodecs['add-path'].encode(writer, capability);
       break;
+    case 'bfd-authentication':
+      capabilityCodecs['bfd-authentication'].encode(writer, capability);
+      break;
     case 'unknown':
       writer.bytes(capability.value);
       break;

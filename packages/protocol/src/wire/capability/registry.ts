@@ -1,4 +1,5 @@
 import { addPath } from './add-path.ts';
+import { bfdAuthentication } from './bfd-authentication.ts';
 import type { CapabilityCodec, CapabilityName } from './codec.ts';
 import { enhancedRouteRefresh } from './enhanced-route-refresh.ts';
 import { extendedMessage } from './extended-message.ts';
@@ -18,4 +19,5 @@ export const capabilityCodecs: {
   'four-octet-as': fourOctetAs,
   'add-path': addPath,
   'enhanced-route-refresh': enhancedRouteRefresh,
+  'bfd-authentication': bfdAuthentication,
 };

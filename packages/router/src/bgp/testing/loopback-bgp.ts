@@ -59,6 +59,7 @@ export function routerNeighbors(
     observe: (_, event) => observe(event),
     observeRoutes: () => undefined,
     established: () => undefined,
+    down: () => undefined,
     onSkippedListener: () => undefined,
   });
 }

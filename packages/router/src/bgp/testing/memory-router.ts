@@ -44,6 +44,7 @@ export class MemoryRouter {
       observe: (_, event) => observe(event),
       observeRoutes: () => undefined,
       established: () => undefined,
+      down: () => undefined,
       onSkippedListener: (skipped, reason) => {
         throw new Error(`${skipped}: ${reason}`);
       },

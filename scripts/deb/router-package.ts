@@ -30,7 +30,7 @@ export function routerPackage(root: string, version: string): DebianPackage {
     version,
     root,
     home: HOME,
-    programs: ['bgp-lb-router-bfd.mjs'],
+    programs: ['bgp-lb-router-bfd.mjs', 'bgp-lb-kubernetes.mjs'],
     summary: 'BGP-based load balancer for the Kubernetes control plane: router',
     description: [
       'Learns from BGP which masters serve the virtual address of a control',

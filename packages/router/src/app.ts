@@ -28,6 +28,7 @@ import { UpstreamAdvertiser } from './bgp/upstream-advertiser.ts';
 import { configWarnings } from './config/config-warnings.ts';
 import type { RouterConfig } from './config/router-config.ts';
 import { stateFiles } from './config/state-files.ts';
+import { announcedVips } from './config/vip-endpoint.ts';
 import type { DataPlane } from './dataplane/data-plane.ts';
 import { makeDataPlane } from './dataplane/make-data-plane.ts';
 import { type DrainPhase, HostDrain } from './drain/host-drain.ts';
@@ -37,8 +38,8 @@ import { watchClients } from './evidence/watch-clients.ts';
 import { CaFile } from './health/ca-file.ts';
 import type { HealthChecker } from './health/health-checker.ts';
 import { vipHealthChecker } from './health/vip-health-checker.ts';
-import { BgpMembership } from './membership/bgp-membership.ts';
-import { MembershipSources } from './membership/membership-sources.ts';
+import { makeMembershipSources } from './membership/make-membership-sources.ts';
+import type { MembershipSources } from './membership/membership-sources.ts';
 import { MessageRecorder, preciseWallClock } from './mrt/message-recorder.ts';
 import { mrtRoute } from './mrt/mrt-route.ts';
 import { ForwardingTimes } from './observe/forwarding-times.ts';
@@ -209,13 +210,10 @@ class Router {
       this.#advertise(vip);
       this.#controller.adopt(vip, adopted.get(vip) ?? []);
     }
-    // Another source is one line here.
-    const membership = new MembershipSources([
-      new BgpMembership(
-        bgp,
-        (nextHop) => this.#stalls.isSuspicious || this.#bfd?.isDoubted(nextHop) === true,
-      ),
-    ]);
+    const membership = makeMembershipSources({
+      ...{ initial: config, bgp, pools: this.#pools.all, clock: this.#clock, observer: this.#observer },
+      isDoubted: (nextHop) => this.#stalls.isSuspicious || this.#bfd?.isDoubted(nextHop) === true,
+    });
     this.#membership = membership;
     const bfd = connectBfd({
       program: this.#options.program,
@@ -241,7 +239,7 @@ class Router {
       ca: this.#ca,
     });
     this.#control = await startControl({
-      sources: this.#controlSources({ routerId, bgp, bfd, advertiser }),
+      sources: this.#controlSources({ routerId, bgp, bfd, advertiser, membership }),
       routes: [this.#reload.route(), mrtRoute(this.#recorder)],
       metrics: this.#metrics,
       events: this.#events,
@@ -348,7 +346,7 @@ class Router {
       neighbors: config.neighbors,
       listen: config.listen,
       context: { config, isRestarting },
-      vips: config.vips.map(({ address }) => address),
+      vips: announcedVips(config),
       readPassword: readSecret,
       sockets: linuxSockets,
       clock: this.#clock,
@@ -369,7 +367,9 @@ class Router {
     return bgp;
   }
 
-  #controlSources(parts: Pick<ControlSources, 'routerId' | 'bgp' | 'bfd' | 'advertiser'>): ControlSources {
+  #controlSources(
+    parts: Pick<ControlSources, 'routerId' | 'bgp' | 'bfd' | 'advertiser' | 'membership'>,
+  ): ControlSources {
     return {
       ...parts,
       config: () => this.#reload.config,

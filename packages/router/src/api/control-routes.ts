@@ -21,6 +21,7 @@ import type { MemberDrains } from '../drain/member-drains.ts';
 import type { ClientWatch } from '../evidence/client-watch.ts';
 import { fibReport } from '../fib/fib-report.ts';
 import type { CaFile } from '../health/ca-file.ts';
+import type { MembershipSources } from '../membership/membership-sources.ts';
 import type { ForwardingTimes } from '../observe/forwarding-times.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { Pool } from '../pool/pool.ts';
@@ -50,6 +51,7 @@ export interface ControlSources {
   readonly forwardingTimes: ForwardingTimes;
   readonly bgp: BgpNeighbors;
   readonly bfd: NeighborBfd;
+  readonly membership: MembershipSources;
   readonly advertiser: UpstreamAdvertiser;
   readonly rebalancer: Rebalancer;
   readonly drain: HostDrain;
@@ -103,6 +105,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
         now: now(),
       }),
     ),
+    memberSources: sources.membership.status(),
     drain: sources.drain.status(),
     healthCheck: ca.state,
     bfd: {

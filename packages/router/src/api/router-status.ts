@@ -3,6 +3,7 @@ import type { UpstreamAdvertisement } from '../bgp/upstream-advertiser.ts';
 import type { VipForwarding } from '../dataplane/data-plane.ts';
 import type { DrainState } from '../drain/host-drain.ts';
 import { isDoubtful, type VipEvidence } from '../evidence/client-judge.ts';
+import type { MemberSourceStatus } from '../membership/source-status.ts';
 import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
 import type { Gate } from '../pool/gate.ts';
 import type { MemberView } from '../pool/member-view.ts';
@@ -56,6 +57,8 @@ export interface RouterStatus {
   readonly routerId: string;
   readonly asn: number;
   readonly vips: readonly VipStatus[];
+  /** The lists that members come from besides BGP, and how each is. */
+  readonly memberSources: readonly MemberSourceStatus[];
   /** The drain of this load balancer itself: `leaving` asks upstreams to prefer others, `withdrawn` takes the VIPs back. */
   readonly drain: DrainState;
   readonly healthCheck: { readonly verified: boolean; readonly detail: string };

@@ -47,6 +47,7 @@ describe('what people read', () => {
             ],
           },
         ],
+        memberSources: [],
         drain: { phase: 'withdrawn', sinceMs: 61_000 },
         healthCheck: { verified: false, detail: 'certificates are not verified' },
         bfd: { scheduling: 'nice -15 (sched_setscheduler: EPERM)', problems: ['IPv4 port 3784: EADDRINUSE'] },

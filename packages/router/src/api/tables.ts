@@ -2,17 +2,11 @@ import { formatDuration, type LoggedEvent, type Table } from '@bgp-lb/daemon';
 import type { DataPlaneStatus } from '../dataplane/data-plane.ts';
 import type { NeighborStatus, RouterRoutes } from './neighbor-status.ts';
 import { type RouterStatus, withheldText } from './router-status.ts';
+import { sourceTables } from './source-tables.ts';
 
 /** `status` for people: the VIPs, their members, and what is to be known about the host. */
-export function statusTables({
-  vips,
-  drain,
-  healthCheck,
-  bfd,
-  dataplane,
-  md5,
-  onLink,
-}: RouterStatus): Table[] {
+export function statusTables(status: RouterStatus): Table[] {
+  const { vips, drain, healthCheck, bfd, dataplane, md5, onLink } = status;
   const notes = [
     ...drainNotes(drain),
     ...(healthCheck.verified ? [] : [healthCheck.detail]),
@@ -45,6 +39,7 @@ export function statusTables({
       ),
       empty: 'no members yet',
     },
+    ...sourceTables(status),
     ...(onLink.length === 0
       ? []
       : [

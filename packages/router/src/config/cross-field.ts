@@ -2,6 +2,7 @@ import { bfdAuthenticationFault, type CrossFieldFault } from '@bgp-lb/daemon';
 import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
 import { capabilityFaults } from './capability-faults.ts';
 import { linkLocalFaults } from './link-local-faults.ts';
+import { hasList, memberFaults } from './member-faults.ts';
 import type {
   KernelDataplaneConfig,
   MasterNeighborConfig,
@@ -18,6 +19,7 @@ export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault
     ...vipConflicts(config),
     ...rangeConflicts(config),
     ...familyFaults(config),
+    ...memberFaults(config),
     ...upstreamFamilyFaults(config),
     ...asFaults(config),
     ...memberAddressFaults(config),
@@ -144,17 +146,19 @@ function familyFaults({ vips, neighbors }: RouterConfig): CrossFieldFault[] {
   const masters = neighbors.filter(
     (neighbor): neighbor is MasterNeighborConfig => neighbor.role === 'master',
   );
-  return vips.flatMap(({ address }, i) => {
+  return vips.flatMap((vip, i) => {
+    const { address } = vip;
     const isSame = ({ range, address: own }: MasterNeighborConfig): boolean =>
       (range ?? own ?? '').includes(':') === address.includes(':');
-    return masters.some(isSame)
+    return masters.some(isSame) || hasList(vip) || !vip.members.bgp
       ? []
       : [
           {
             path: ['vips', i, 'address'],
             message: 'has no master of its address family among the neighbors',
             value: address,
-            allowed: 'a neighbor of role master with an address or range of the same family',
+            allowed:
+              'a neighbor of role master with an address or range of the same family, or members.static or configMap',
           },
         ];
   });

@@ -8,6 +8,32 @@ interface VipConfig {
   readonly port: number;
   /** The API server's port on the masters. The mapping is made there. */
   readonly machinePort: number;
+  readonly members: MembersConfig;
+}
+
+/** A member of a list in the configuration. */
+export interface StaticMemberConfig {
+  readonly name?: string | undefined;
+  /** Canonical text of an address, or a host name. */
+  readonly address: string;
+  readonly zone?: string | undefined;
+}
+
+/** Where the members of a VIP come from. */
+export interface MembersConfig {
+  /** The masters announce it. */
+  readonly bgp: boolean;
+  readonly static: readonly StaticMemberConfig[];
+  readonly configMap?: { readonly namespace: string; readonly name: string } | undefined;
+}
+
+/** How the Kubernetes API is reached: by a kubeconfig, or a CA, a token and servers. */
+export interface KubernetesConfig {
+  readonly kubeconfig?: string | undefined;
+  readonly caFile?: string | undefined;
+  readonly tokenFile?: string | undefined;
+  /** URLs. */
+  readonly servers: readonly string[];
 }
 
 /** BFD with a neighbour. Intervals are milliseconds. */
@@ -115,6 +141,7 @@ export interface RouterConfig {
   readonly listen: { readonly addresses: readonly string[]; readonly port: number };
   readonly vips: readonly VipConfig[];
   readonly neighbors: readonly NeighborConfig[];
+  readonly kubernetes?: KubernetesConfig | undefined;
   readonly healthCheck: {
     readonly path: string;
     readonly serverName: string;

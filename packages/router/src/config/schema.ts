@@ -14,6 +14,7 @@ import {
 } from '@bgp-lb/daemon';
 import * as z from 'zod';
 import { crossFieldFaults } from './cross-field.ts';
+import { kubernetesSchema, membersSchema } from './members-schema.ts';
 import { neighbor } from './neighbor-schema.ts';
 import type { DataplaneConfig, RouterConfig } from './router-config.ts';
 
@@ -35,6 +36,7 @@ const vip = z.strictObject({
   machinePort: port()
     .default(6443)
     .describe('The port of the API servers. The speakers map `port` to it; the router only shows it.'),
+  members: membersSchema.prefault({}),
 });
 
 const healthCheck = z.strictObject({
@@ -204,7 +206,12 @@ export const routerSchema: z.ZodType<RouterConfig> = z
       .prefault({})
       .describe('Where neighbours connect to.'),
     vips: z.array(vip).min(1).max(64).describe('The virtual addresses.'),
-    neighbors: z.array(neighbor).min(1).max(256).describe('BGP neighbours.'),
+    neighbors: z
+      .array(neighbor)
+      .max(256)
+      .default([])
+      .describe('BGP neighbours. None where every VIP has its members from a list.'),
+    kubernetes: kubernetesSchema.optional(),
     healthCheck: healthCheck.prefault({}).describe('How the masters are probed from here.'),
     pool: pool.prefault({}).describe('Who serves a VIP.'),
     dataplane: dataplane.prefault({}).describe('How packets get to the masters.'),
@@ -216,7 +223,7 @@ export const routerSchema: z.ZodType<RouterConfig> = z
       ),
     stateDir: filePath()
       .default('/var/lib/bgp-lb')
-      .describe('Folder for what outlives a restart: the router id.'),
+      .describe('Folder for what outlives a restart: the router id, drains, the last lists of members.'),
     api: api.prefault({}).describe('The HTTP API.'),
     log: logSection(),
   })

@@ -6,4 +6,8 @@ export const stateFiles = {
   sysctls: 'sysctls.json',
   /** The members that an operator has drained here. */
   memberDrains: 'member-drains.json',
+  /** The last addresses of names of members. */
+  memberNames: 'member-names.json',
+  /** The last good lists of members from ConfigMaps. */
+  memberLists: 'member-lists.json',
 } as const;

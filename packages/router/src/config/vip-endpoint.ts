@@ -10,3 +10,8 @@ export function endpointOf({ vips }: RouterConfig, vip: string): CarriedVip {
   }
   return { address: found.address, port: found.port, machinePort: found.machinePort };
 }
+
+/** Addresses of the VIPs that masters may announce. */
+export function announcedVips({ vips }: RouterConfig): string[] {
+  return vips.filter(({ members }) => members.bgp).map(({ address }) => address);
+}

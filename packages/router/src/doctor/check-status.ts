@@ -2,6 +2,7 @@ import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
 import type { NeighborStatus } from '../api/neighbor-status.ts';
 import type { RouterStatus } from '../api/router-status.ts';
 import { checkClients } from './check-clients.ts';
+import { checkSources } from './check-sources.ts';
 
 /** What a running router says of itself and its members, as findings. Pure. */
 export function checkStatus(status: RouterStatus): readonly Finding[] {
@@ -32,6 +33,7 @@ export function checkStatus(status: RouterStatus): readonly Finding[] {
       fault('kernel', status.dataplane.kind, problem, 'what it names has to change on this host'),
     ),
     ...checkBfd(status.bfd),
+    ...checkSources(status.memberSources),
   ];
 }
 

@@ -37,6 +37,7 @@ const status: RouterStatus = {
       members: [member],
     },
   ],
+  memberSources: [],
   drain: { phase: 'none', sinceMs: null },
   healthCheck: { verified: true, detail: 'checked' },
   bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },

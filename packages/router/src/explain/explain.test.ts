@@ -23,6 +23,7 @@ const member = {
   ],
 } as const;
 const status: ExplainedStatus = {
+  memberSources: [],
   vips: [
     {
       vip: '10.100.0.1/32',

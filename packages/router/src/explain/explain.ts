@@ -13,7 +13,7 @@ export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role'
 /** The part of the status that is explained. */
 export type ExplainedStatus = Pick<
   RouterStatus,
-  'vips' | 'drain' | 'healthCheck' | 'bfd' | 'dataplane' | 'onLink'
+  'vips' | 'memberSources' | 'drain' | 'healthCheck' | 'bfd' | 'dataplane' | 'onLink'
 >;
 
 /** One thing between the clients of a VIP and an API server. */
@@ -40,7 +40,7 @@ export interface Explanation {
 
 /** Puts the status into sentences for each VIP, the things that keep clients away first. Pure. */
 export function explain(
-  { vips, drain, healthCheck, bfd, dataplane, onLink }: ExplainedStatus,
+  { vips, memberSources, drain, healthCheck, bfd, dataplane, onLink }: ExplainedStatus,
   neighbors: readonly ExplainedNeighbor[],
 ): readonly Explanation[] {
   const host: Reason[] = [
@@ -65,6 +65,7 @@ export function explain(
       ...vip.advertisements.map((one) => upstreamReason(one, neighbors)),
       ...vip.members.flatMap((member) => [memberReason(member), ...memberGates(member)]),
       ...absentMasters(vip, neighbors),
+      ...sourceReasons(vip, memberSources),
       ...host,
     ];
     return {
@@ -211,6 +212,33 @@ function memberReason(member: VipStatus['members'][number]): Reason {
   const text = member.reason === '' ? facts : `${facts}: ${member.reason}`;
   const next = member.drainedHere ? `\`bgp-lb-router undrain ${member.name}\`` : hints[member.state];
   return reason(`member ${member.name}`, isGood, text, next, member.sinceMs);
+}
+
+/** The lists that the members of a VIP come from, and what sources say of each member. */
+function sourceReasons({ vip, members }: VipStatus, sources: ExplainedStatus['memberSources']): Reason[] {
+  const own = sources.filter(({ vips }) => vips.includes(vip.split('/')[0] ?? vip));
+  if (own.length === 0) return [];
+  const lists = own.map(({ kind, name, members: count, detail, problem }) => {
+    const text = `${count} members, ${detail}`;
+    const isGood = problem === '';
+    return reason(
+      `members of ${kind} ${name}`,
+      isGood,
+      isGood ? text : `${text}; it may be old: ${problem}`,
+      kind === 'static' ? 'the name in DNS or /etc/hosts' : 'the ConfigMap, or the way to the API',
+    );
+  });
+  const said = members.map(({ name, sources: views }) =>
+    reason(
+      `sources of ${name}`,
+      true,
+      views
+        .map(({ kind, name: list, says }) => `${list === '' ? kind : `${kind} ${list}`}: ${says}`)
+        .join('; '),
+      '',
+    ),
+  );
+  return [...lists, ...said];
 }
 
 /** What keeps a member from its full share, one by one. */

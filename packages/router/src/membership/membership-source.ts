@@ -4,6 +4,7 @@ import type { ListedMember, MemberSession } from '../pool/member-claims.ts';
 import type { SourceId } from '../pool/member-source.ts';
 import type { Intent } from '../pool/member-view.ts';
 import type { LostMember } from '../pool/pool-event.ts';
+import type { MemberSourceStatus } from './source-status.ts';
 
 /** What a membership source reports. Members are known by their next hop, an address in canonical text. */
 export type MembershipEvent =
@@ -99,6 +100,8 @@ export interface MembershipSource {
   readonly liveness?: HostLiveness;
   /** What is so of the members at the moment, besides what they announce, as events that a new VIP's pool is to have. */
   standing(): readonly StandingEvent[];
+  /** What its lists are at the moment. Nothing where its members speak for themselves. */
+  status?(): readonly MemberSourceStatus[];
   /** Begins to report. Resolves when members can reach it; throws when that cannot be had. */
   start(sink: MembershipSink): Promise<void>;
   /** Goes by this configuration from now on, and reports what that changes. Nothing where a source is told in another way. */

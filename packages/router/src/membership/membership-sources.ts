@@ -7,6 +7,7 @@ import type {
   MembershipSource,
   StandingEvent,
 } from './membership-source.ts';
+import type { MemberSourceStatus } from './source-status.ts';
 
 /** All that say which members there are. What each of them says is marked with who says it. */
 export class MembershipSources implements HostLiveness {
@@ -26,6 +27,11 @@ export class MembershipSources implements HostLiveness {
   /** What is so of the members at the moment: what a new VIP's pool is to know besides what they announce. */
   standing(): readonly FromSource<StandingEvent>[] {
     return this.#sources.flatMap((source) => source.standing().map((event) => from(source, event)));
+  }
+
+  /** What the lists of all are at the moment. */
+  status(): readonly MemberSourceStatus[] {
+    return this.#sources.flatMap((source) => source.status?.() ?? []);
   }
 
   /** Each finds what is different for it. */

@@ -2,6 +2,7 @@ import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import type { UpstreamAdvertiser } from '../bgp/upstream-advertiser.ts';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { HostDrain } from '../drain/host-drain.ts';
+import type { MembershipSources } from '../membership/membership-sources.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { Pool } from '../pool/pool.ts';
 import type { MetricSources } from './router-metrics.ts';
@@ -14,6 +15,7 @@ interface MetricParts {
   readonly bgp: BgpNeighbors;
   readonly advertiser: UpstreamAdvertiser;
   readonly drain: HostDrain;
+  readonly membership: MembershipSources;
 }
 
 /** The gauges as the router's parts have them at the moment. */
@@ -24,6 +26,7 @@ export function metricSources({
   bgp,
   advertiser,
   drain,
+  membership,
 }: MetricParts): MetricSources {
   return {
     members: () =>
@@ -53,5 +56,6 @@ export function metricSources({
         .map(({ peer, neighbor }) => ({ neighbor: peer.name, role: neighbor.role, state: peer.state })),
     rejectedConnections: () => bgp.rejectedConnections,
     onLink: () => onLink.status(),
+    memberSources: () => membership.status(),
   };
 }

@@ -1,9 +1,11 @@
 import { createMetrics, type Metrics } from '@bgp-lb/daemon';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { DrainPhase } from '../drain/host-drain.ts';
+import type { MemberSourceStatus } from '../membership/source-status.ts';
 import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
 import { BfdMetrics } from './bfd-metrics.ts';
 import { ClientMetrics } from './client-metrics.ts';
+import { observeSources } from './source-metrics.ts';
 
 /** Names of the metrics begin so. */
 const PREFIX = 'bgp_lb_router_';
@@ -35,6 +37,7 @@ export interface MetricSources {
   drain(): DrainPhase;
   sessions(): readonly { readonly neighbor: string; readonly role: string; readonly state: string }[];
   rejectedConnections(): number;
+  memberSources(): readonly MemberSourceStatus[];
   onLink(): readonly Pick<OnLinkStatus, 'address' | 'interface' | 'phase' | 'owner' | 'isOwnerPeer'>[];
 }
 
@@ -157,6 +160,7 @@ export class RouterMetrics {
 
   /** Gauges, which ask their sources with each scrape. */
   observe(sources: MetricSources): void {
+    observeSources(this.metrics.registry, PREFIX, () => sources.memberSources());
     this.#gauge(
       'member_weight',
       'Weight of a member in its pool, 0 to 256.',

@@ -31,6 +31,7 @@ beforeEach(() => {
     sessions: () => [{ neighbor: '10.0.0.11', role: 'master', state: 'Established' }],
     onLink: () => [],
     rejectedConnections: () => 3,
+    memberSources: () => [],
   });
   const destination = { write: (line: string) => lines.push(JSON.parse(line)) };
   const logger = createLogger('info', { destination });

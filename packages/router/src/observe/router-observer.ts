@@ -23,6 +23,7 @@ import { isDoubtful, type VipEvidence } from '../evidence/client-judge.ts';
 import type { ClientNews } from '../evidence/client-watch.ts';
 import type { ProbeReport } from '../health/member-probe.ts';
 import { rejectionClass } from '../membership/import-policy.ts';
+import type { SourceEvent } from '../membership/source-status.ts';
 import type { OnLinkChange } from '../on-link/on-link-responder.ts';
 import type { Transition } from '../pool/member-view.ts';
 import type { Rebalance } from '../rebalance/rebalancer.ts';
@@ -294,6 +295,19 @@ export class RouterObserver {
   repaired(operations: readonly string[]): void {
     this.#metrics.repairs.inc(operations.length);
     this.#record('warn', 'repaired', { operations }, `put right: ${operations.join('; ')}`);
+  }
+
+  /** What a list of members says now, or why it says nothing. */
+  memberSource({ kind, name, isBad, text }: SourceEvent): void {
+    const fields = { kind, name, text };
+    const bound = { subject: `${kind} ${name}`, limits: LIMITS.other };
+    this.#record(
+      isBad ? 'warn' : 'info',
+      'member-source',
+      fields,
+      `members of ${kind} ${name}: ${text}`,
+      bound,
+    );
   }
 
   problem(text: string): void {

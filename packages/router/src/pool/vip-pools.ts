@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { hostPrefix } from '../bgp/neighbor-options.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import { Pool, type PoolSettings } from './pool.ts';
@@ -29,17 +30,24 @@ export class VipPools {
 }
 
 /** What the pool of a VIP (`10.100.0.1/32`) goes by. */
-function poolSettings({ healthCheck, pool, neighbors }: RouterConfig, vip: string): PoolSettings {
-  const masters = neighbors.filter((one) => one.role === 'master');
-  // Whoever is in a range is not known beforehand: then there is no saying that all are there.
-  const isClosed = masters.every(({ address }) => address !== undefined);
-  const expected = masters.flatMap(({ address: session, memberAddress }) =>
+function poolSettings(config: RouterConfig, vip: string): PoolSettings {
+  const { healthCheck, pool } = config;
+  const { rise, fall } = healthCheck;
+  return { ...pool, rise, fall, expected: expectedMembers(config, vip) };
+}
+
+/** All members that there can be; none where that is not known beforehand. */
+function expectedMembers({ vips, neighbors }: RouterConfig, vip: string): readonly string[] {
+  const members = vips.find(({ address }) => hostPrefix(address) === vip)?.members;
+  if (members === undefined || members.configMap !== undefined) return [];
+  const masters = neighbors.flatMap((one) => (members.bgp && one.role === 'master' ? [one] : []));
+  const listed = members.static.map(({ address }) => address);
+  // Whoever is in a range is not known, nor what a name stands for.
+  const isClosed =
+    masters.every(({ address }) => address !== undefined) && listed.every((one) => isIP(one) !== 0);
+  const announcing = masters.flatMap(({ address: session, memberAddress }) =>
     session === undefined ? [] : [memberAddress === 'peer' ? session : memberAddress],
   );
-  return {
-    ...pool,
-    rise: healthCheck.rise,
-    fall: healthCheck.fall,
-    expected: isClosed ? expected.filter((one) => one.includes(':') === vip.includes(':')) : [],
-  };
+  const all = [...new Set([...announcing, ...listed])];
+  return isClosed ? all.filter((one) => one.includes(':') === vip.includes(':')) : [];
 }

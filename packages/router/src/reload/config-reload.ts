@@ -15,7 +15,7 @@ import type { CaFile } from '../health/ca-file.ts';
 import type { RouterObserver } from '../observe/router-observer.ts';
 import { type NeighborChanges, planNeighbors, routerReload } from './neighbor-changes.ts';
 import type { ReloadChanges } from './reload-changes.ts';
-import { planVips, setVips, type VipParts } from './vip-changes.ts';
+import { memberKeys, planVips, setVips, type VipParts } from './vip-changes.ts';
 
 /** What a reload changes. */
 export interface Reloaded extends VipParts {
@@ -107,7 +107,8 @@ export class ConfigReload {
     const passwords = bgp.readPasswords(next.neighbors);
     logger.level = next.log.level;
     this.#config = next;
-    const settings = changedKeys(before, next).filter((key) => key !== 'neighbors' && key !== 'vips');
+    const changed = changedKeys(before, next).filter((key) => key !== 'neighbors' && key !== 'vips');
+    const settings = [...changed, ...memberKeys(before.vips, next.vips)];
     let neighbors: NeighborChanges = { added: [], removed: [], changed: [], updated: [] };
     doAll([
       ['neighbors', () => (neighbors = bgp.setNeighbors(next.neighbors, plan, passwords))],

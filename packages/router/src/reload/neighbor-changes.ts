@@ -7,6 +7,7 @@ export const routerReload: ReloadRule = {
   takes: [
     'neighbors',
     'vips',
+    'kubernetes',
     'healthCheck',
     ...['panicThreshold', 'evictAfter', 'initialHold', 'flapHold', 'flapHoldMax', 'flapDecay'].map(
       (key) => `pool.${key}`,

@@ -1,7 +1,9 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import { hostPrefix } from '../bgp/neighbor-options.ts';
 import type { UpstreamAdvertiser } from '../bgp/upstream-advertiser.ts';
 import type { RouterConfig } from '../config/router-config.ts';
+import { announcedVips } from '../config/vip-endpoint.ts';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { HealthChecker } from '../health/health-checker.ts';
 import type { MembershipSources } from '../membership/membership-sources.ts';
@@ -83,5 +85,13 @@ export function setVips(
   if (changed.length > 0) {
     controller.reconsider();
   }
-  return bgp.setVips(addresses);
+  return bgp.setVips(announcedVips(config));
+}
+
+/** Keys of the VIPs that have their members from elsewhere now. Pure. */
+export function memberKeys(before: RouterConfig['vips'], after: RouterConfig['vips']): string[] {
+  const known = new Map(before.map((vip) => [vip.address, vip.members]));
+  return after
+    .filter(({ address, members }) => known.has(address) && !isDeepStrictEqual(known.get(address), members))
+    .map(({ address }) => `vips.${address}.members`);
 }

@@ -252,6 +252,8 @@ export interface ListHarness {
   readonly source: MembershipSource;
   /** A VIP that is configured. */
   readonly vip: string;
+  /** What a list of this source can say of such a member; everything, where this is missing. */
+  sayable?(member: ListedMember): ListedMember;
   /** The list says this from now on, and the source has had the occasion to see it. */
   write(members: readonly ListedMember[]): Promise<void>;
   close(): Promise<void>;
@@ -280,15 +282,13 @@ export function listConformance(name: string, make: () => Promise<ListHarness>):
     });
 
     it('reports the whole list each time that it changes, and nothing when it does not', async () => {
+      const other = { ...second, draining: true, port: 7443, zone: 'a' };
+      const said = harness.sayable?.(other) ?? other;
       await harness.write([first]);
       await harness.write([first]);
-      await harness.write([first, { ...second, draining: true, port: 7443, zone: 'a' }]);
+      await harness.write([first, said]);
       await harness.write([]);
-      expect(seen.lists(harness.vip)).toEqual([
-        [first],
-        [first, { ...second, draining: true, port: 7443, zone: 'a' }],
-        [],
-      ]);
+      expect(seen.lists(harness.vip)).toEqual([[first], [first, said], []]);
     });
 
     it('reports nothing else: its members have no sessions, and BFD tells it nothing', async () => {

@@ -2,7 +2,7 @@
 # Makes this checkout ready: setup.sh demo|test
 #
 # Installs the npm packages and the Debian packages that are missing, looks at the kernel, and bundles the daemons.
-# Does and says nothing when all that is done already. Messages go to standard error.
+# Says one line for each thing that it does, and nothing when all is done already. Messages go to standard error.
 # Exit status: 0 ready, 1 a step failed, 2 something is missing that it cannot install, or wrong usage.
 
 set -eu
@@ -22,6 +22,18 @@ fail() {
   exit "${2:-1}"
 }
 
+# Runs a program without what it prints, unless it fails.
+quietly() {
+  log=$(mktemp)
+  if "$@" </dev/null >"$log" 2>&1; then
+    rm -f "$log"
+    return 0
+  fi
+  tail -n 20 "$log" >&2
+  rm -f "$log"
+  return 1
+}
+
 # --- npm packages -----------------------------------------------------------------------------------------------
 
 # The stamp holds the checksum of the lock file that was installed. An `npm install` by hand leaves npm's own record,
@@ -33,10 +45,23 @@ npm_packages() {
   record=node_modules/.package-lock.json
   if [ ! -f "$record" ] || [ -n "$(find package-lock.json -newer "$record")" ]; then
     command -v npm >/dev/null || fail 'missing: npm (Node.js 18 or later with npm)' 2
-    say 'installing npm packages'
-    npm ci --include=dev --include=optional --no-fund --no-audit >&2 || fail 'npm ci failed'
+    say "installing npm packages with npm $(npm --version)"
+    # Errors only: what it warns of is the Node.js that runs it, and nothing but npm ever runs on that one.
+    quietly npm ci --include=dev --include=optional --no-fund --no-audit --loglevel=error || fail 'npm ci failed'
   fi
+  link_node
   printf '%s\n' "$wanted" >"$stamp"
+}
+
+# npm 10 on Node.js 18 installs the package that Node.js 24 comes in, and leaves out the link to its program.
+link_node() {
+  [ -e node_modules/.bin/node ] && return
+  for program in node_modules/node-linux-*/bin/node; do
+    if [ -x "$program" ]; then
+      mkdir -p node_modules/.bin
+      ln -s "../${program#node_modules/}" node_modules/.bin/node
+    fi
+  done
 }
 
 # Node comes as an optional npm package for x64 and arm64; elsewhere the system's own must do.
@@ -140,8 +165,17 @@ allow_service_start() {
 }
 
 apt_install() {
-  DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
-    -o DPkg::Lock::Timeout=120 "$@" </dev/null >&2
+  quietly env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends \
+    -o DPkg::Lock::Timeout=120 "$@"
+}
+
+apt_update() {
+  say "updating apt's lists"
+  quietly apt-get update -q
+}
+
+apt_has_lists() {
+  [ -n "$(find /var/lib/apt/lists -maxdepth 1 -name '*_Packages*' -print -quit 2>/dev/null)" ]
 }
 
 debian_packages() {
@@ -160,8 +194,10 @@ debian_packages() {
   forbid_service_start
   # The tests ask cloud-init's schema only: it is not to set this machine up at the next boot.
   case " $missing " in *' cloud-init '*) mkdir -p /etc/cloud && touch /etc/cloud/cloud-init.disabled ;; esac
+  # Without lists apt knows no package, and with old ones files that mirrors have no longer.
+  apt_has_lists || apt_update || true
   # shellcheck disable=SC2086 # one word per package
-  apt_install $missing || { apt-get update -q >&2 && apt_install $missing; } || true
+  apt_install $missing || { apt_update && apt_install $missing; } || true
   allow_service_start
   trap - EXIT INT TERM HUP
   missing=$(missing_packages "$1" | tr '\n' ' ')
@@ -197,7 +233,8 @@ bundles() {
     bundle=dist/bgp-lb-$name.mjs
     if [ ! -f "$bundle" ] || [ -n "$(find packages scripts/bundle.ts package-lock.json \
       -name node_modules -prune -o -type f \( -name '*.ts' -o -name '*.json' \) -newer "$bundle" -print | head -n 1)" ]; then
-      node scripts/bundle.ts >&2 || fail 'cannot bundle the daemons'
+      say 'bundling the daemons'
+      quietly node scripts/bundle.ts || fail 'cannot bundle the daemons'
       return
     fi
   done

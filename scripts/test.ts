@@ -1,5 +1,6 @@
 /**
- * `npm test`: lint, types, generated files, dead code, then every test there is. Each check counts as one.
+ * `npm test`: lint, types, generated files, dead code, then every test there is. Each check counts as one. `npm test -- FILE...`
+ * runs the test files whose paths have one of these words in them, of whatever suite, and nothing else.
  * The last line is `N passed, N failed, N skipped`. A skip that test/optional.json does not list is a failure.
  */
 import { spawnSync } from 'node:child_process';
@@ -28,9 +29,13 @@ const checks: readonly (readonly [name: string, ...command: string[]])[] = [
   ['fuzz, one minute', 'node', 'test/fuzz/main.ts', '--minutes', '1'],
   ['cited RFC sections are in docs/rfc-compliance.md', 'node', 'scripts/check-rfc-citations.ts'],
 ];
-const suites = ['unit', 'property', 'interop', 'e2e', 'compose'] as const;
+/** One run of vitest for each; the suites of one run share its workers. */
+const runs = [['unit', 'property'], ['kernel'], ['interop', 'e2e'], ['timed'], ['compose']] as const;
+const slowest = 10;
+const files = process.argv.slice(2);
 
 let passed = 0;
+const durations: { name: string; seconds: number }[] = [];
 const failed: string[] = [];
 const skipped: { name: string; why: string }[] = [];
 
@@ -41,28 +46,50 @@ function run(command: readonly string[], env: NodeJS.ProcessEnv = process.env): 
   return result.status ?? 1;
 }
 
-for (const [name, ...command] of checks) {
+for (const [name, ...command] of files.length > 0 ? [] : checks) {
   console.log(`\n== ${name}`);
   if (run(command) === 0) passed += 1;
   else failed.push(name);
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'bgp-lb-test-'));
-for (const suite of suites) {
-  console.log(`\n== ${suite} tests`);
-  const file = join(folder, `${suite}.json`);
-  const status = run(
-    ['vitest', 'run', '--project', suite, '--reporter=default', '--reporter=./test/reporter.ts'],
-    { ...process.env, TEST_REPORT_FILE: file },
-  );
-  take(suite, status, readReport(file));
+try {
+  if (files.length > 0) runTests(files.join(' '), files, []);
+  else
+    for (const suites of runs)
+      runTests(
+        suites.join(' and '),
+        suites.flatMap((suite) => ['--project', suite]),
+        suites,
+      );
+} finally {
+  rmSync(folder, { recursive: true, force: true });
 }
-rmSync(folder, { recursive: true, force: true });
 
+if (files.length === 0) {
+  durations.sort((a, b) => b.seconds - a.seconds);
+  console.log(`\nthe ${slowest} slowest of ${durations.length} files:`);
+  for (const { name, seconds } of durations.slice(0, slowest)) {
+    console.log(`${seconds.toFixed(1).padStart(7)} s  ${name}`);
+  }
+}
 for (const name of failed) console.log(`failed: ${name}`);
 for (const { name, why } of skipped) console.log(`skipped: ${name}: ${why}`);
 console.log(`\n${passed} passed, ${failed.length} failed, ${skipped.length} skipped`);
 process.exit(failed.length === 0 ? 0 : 1);
+
+/** Runs the tests that vitest's arguments choose. @param suites those that must have tests among them */
+function runTests(title: string, chosen: readonly string[], suites: readonly string[]): void {
+  console.log(`\n== tests: ${title}`);
+  const file = join(folder, `${title.replaceAll(/[^a-z0-9]+/gi, '-').slice(0, 100)}.json`);
+  const since = performance.now();
+  const status = run(['vitest', 'run', ...chosen, '--reporter=default', '--reporter=./test/reporter.ts'], {
+    ...process.env,
+    TEST_REPORT_FILE: file,
+  });
+  console.log(`${title}: ${Math.round((performance.now() - since) / 1000)} s`);
+  take(title, suites, status, readReport(file));
+}
 
 function readReport(file: string): TestReport | undefined {
   try {
@@ -72,18 +99,26 @@ function readReport(file: string): TestReport | undefined {
   }
 }
 
-/** Adds one suite's outcome to the totals. A suite that left no report, or ended badly without a failed test, has failed. */
-function take(suite: string, status: number, report: TestReport | undefined): void {
+/** Adds one run's outcome to the totals. A run that left no report, or ended badly without a failed test, has failed. */
+function take(
+  title: string,
+  suites: readonly string[],
+  status: number,
+  report: TestReport | undefined,
+): void {
   if (report === undefined) {
-    failed.push(`${suite}: no report (exit ${status})`);
+    failed.push(`${title}: no report (exit ${status})`);
     return;
   }
   passed += report.passed;
-  failed.push(...report.failed, ...report.errors.map((error) => `${suite}: ${error}`));
+  durations.push(...report.files);
+  failed.push(...report.failed, ...report.errors.map((error) => `${title}: ${error}`));
   if (status !== 0 && report.failed.length + report.errors.length === 0)
-    failed.push(`${suite}: exit ${status}`);
+    failed.push(`${title}: exit ${status}`);
   if (report.passed + report.failed.length + report.skipped.length === 0)
-    failed.push(`${suite}: no test ran`);
+    failed.push(`${title}: no test ran`);
+  for (const suite of suites)
+    if (!report.files.some((file) => file.suite === suite)) failed.push(`${suite}: no file ran`);
   for (const { name, note } of report.skipped) {
     const reason = optional.find(({ id }) => note === `optional: ${id}`);
     if (reason === undefined)

@@ -18,6 +18,11 @@ export default class CountingReporter implements Reporter {
         name: test.fullName,
         note: noteOf(test),
       })),
+      files: modules.map((module) => ({
+        suite: module.project.name,
+        name: module.relativeModuleId,
+        seconds: secondsOf(module),
+      })),
       errors: [
         ...unhandled.map(messageOf),
         ...modules.flatMap((module) =>
@@ -28,6 +33,12 @@ export default class CountingReporter implements Reporter {
     const file = process.env['TEST_REPORT_FILE'];
     if (file !== undefined) writeFileSync(file, JSON.stringify(report));
   }
+}
+
+function secondsOf(module: TestModule): number {
+  const { collectDuration, setupDuration, prepareDuration, environmentSetupDuration, duration } =
+    module.diagnostic();
+  return (collectDuration + setupDuration + prepareDuration + environmentSetupDuration + duration) / 1000;
 }
 
 interface Failure {

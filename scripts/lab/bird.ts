@@ -74,7 +74,7 @@ export class Bird {
 
   /** What a command prints; empty while there is no BIRD. Attributes of routes have the names that BIRD 2 gives them. */
   async birdc(...command: string[]): Promise<string> {
-    if (this.#view === undefined) return '';
+    if (this.#view === undefined) throw new Error(`${this.#host.name}: BIRD was not started`);
     const text = await this.#host.exec(birdc(this.#view, ...command)).catch(() => '');
     // `bgp_next_hop` of BIRD 3 is `BGP.next_hop`.
     return text.replaceAll(/^(\s+)bgp_/gm, '$1BGP.');

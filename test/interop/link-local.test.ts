@@ -26,7 +26,7 @@ const all = Object.values(numbers).map((number) => linkLocal(number));
 describe.skipIf(!hasFrr())('sessions between link-local addresses', { timeout: 240_000 }, () => {
   let lab: Lab;
   let upstream: Frr;
-  const birdAsMaster = (): Bird => new Bird(lab.master(4));
+  let birdAsMaster: Bird;
 
   /** Gives an interface a link-local address that is known beforehand, and no other. */
   async function setLinkLocal(host: Host, device: string, number: number): Promise<void> {
@@ -86,7 +86,8 @@ describe.skipIf(!hasFrr())('sessions between link-local addresses', { timeout: 2
       '  neighbor eth0 activate',
     ]);
     const local = `local as ${localAsn}; hold time 3; error wait time 1, 1; connect delay time 1; ttl security on; direct`;
-    await birdAsMaster().start([
+    birdAsMaster = new Bird(fourth);
+    await birdAsMaster.start([
       `protocol static { ipv6; route ${vip} unreachable; }`,
       `protocol bgp lb { ${local}; password "${password}"; neighbor ${linkLocal(10)} as ${localAsn};
   ipv6 { import none; export all; }; }`,
@@ -224,7 +225,7 @@ describe.skipIf(!hasFrr())('sessions between link-local addresses', { timeout: 2
   it('tell BIRD of the VIP by a link-local next hop alone', async () => {
     for (const number of [numbers.m1, numbers.m2]) {
       await expect
-        .poll(() => birdAsMaster().birdc('show', 'route', 'all', 'protocol', `m${number}`), eventually)
+        .poll(() => birdAsMaster.birdc('show', 'route', 'all', 'protocol', `m${number}`), eventually)
         .toContain(`via fe80::${number} on eth0`);
     }
   });

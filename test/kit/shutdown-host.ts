@@ -16,15 +16,15 @@ asn: 64512
 vips: [{ address: 10.100.0.1, port: 6443, machinePort: 6443 }]
 neighbors:
   - { name: m3, role: master, address: 10.9.0.3, asn: 64512, ttlSecurityHops: 0 }
-  - { name: upstream, role: upstream, address: 10.9.0.1, asn: 64512, ttlSecurityHops: 0 }
+  - { name: upstream, role: upstream, address: 10.9.0.1, asn: 64513, ttlSecurityHops: 0 }
 `,
   // /var/lib/bgp-lb and /run/bgp-lb are the router's.
   '/etc/bgp-lb/speaker.yaml': `apiVersion: bgp-lb.dev/v1alpha1
 kind: Speaker
 role: join
-asn: 64512
+asn: 64513
 vips: [{ address: 10.100.0.2, port: 6443, machinePort: 6443 }]
-routers: [{ address: 10.9.0.1, asn: 64512, sourceAddress: 10.9.0.2, ttlSecurityHops: 0 }]
+routers: [{ address: 10.9.0.1, asn: 64513, sourceAddress: 10.9.0.2, ttlSecurityHops: 0 }]
 apiServer: { address: 10.9.0.2 }
 bootstrap: { markers: [/var/lib/bgp-lb-speaker/bootstrapped], stateDir: /var/lib/bgp-lb-speaker }
 drain: { file: /run/bgp-lb-speaker/drain }

@@ -1,6 +1,6 @@
 /**
  * What surrounds a machine that shuts down, in one process, so that there is one order of what happened, told as lines of text: a BGP
- * neighbour at 10.9.0.1 (the load balancer of a speaker, the upstream of a router: `ADDRESS VIP normal`, `graceful shutdown` or
+ * neighbour at 10.9.0.1 (the load balancer of a speaker in its AS, the upstream of a router in another: `ADDRESS VIP normal`, `graceful shutdown` or
  * `withdrawn`, and `ADDRESS down: REASON`), a listener there that repeats what it is told (`ADDRESS` is then `stop`), and at
  * 10.9.0.3 a master that announces the VIP 10.100.0.1 to a router at 10.9.0.10. Argument: the folder of its certificate.
  */
@@ -25,14 +25,17 @@ const GRACEFUL_SHUTDOWN = 0xffff_0000;
 const NEIGHBOUR = '10.9.0.1';
 const MASTER = '10.9.0.3';
 const [folder = ''] = process.argv.slice(2);
-const local = asn(64512);
+/** Of the router and its master. */
+const routed = asn(64512);
+/** Of the neighbour and the speaker. */
+const outside = asn(64513);
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
 const neighbour = new BgpSpeaker({
-  asn: local,
+  asn: outside,
   routerId: parseRouterId(NEIGHBOUR),
   handlers: {
     routes: (peer, { announced, withdrawn }) => {
@@ -45,10 +48,10 @@ const neighbour = new BgpSpeaker({
     down: (peer, reason) => say(`${peer.address} down: ${reason.text}`),
   },
 });
-neighbour.addRange({ name: 'machine', range: '10.9.0.0/24', maxSessions: 4, remoteAsn: [local] });
+neighbour.addRange({ name: 'machine', range: '10.9.0.0/24', maxSessions: 4, remoteAsn: [routed, outside] });
 await neighbour.listen({ address: NEIGHBOUR });
 
-const master = new BgpSpeaker({ asn: local, routerId: parseRouterId(MASTER) });
+const master = new BgpSpeaker({ asn: routed, routerId: parseRouterId(MASTER) });
 const attributes = pathAttributes({
   origin: 0,
   asPath: [],
@@ -59,7 +62,7 @@ master
   .addPeer({
     name: 'router',
     address: '10.9.0.10',
-    remoteAsn: [local],
+    remoteAsn: [routed],
     connectRetryTime: 1,
     socket: { localAddress: MASTER },
   })

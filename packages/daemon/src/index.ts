@@ -24,7 +24,7 @@ export {
   withoutCapabilities,
 } from './config/capability-switches.ts';
 export { listenerFault, openApiWarnings, probeTimeFaults, vipPortFaults } from './config/common-faults.ts';
-export { type Community, community, formatCommunity } from './config/community.ts';
+export { type Community, community, formatCommunity, isWellKnownCommunity } from './config/community.ts';
 export { type ConfigKey, describeSchema } from './config/config-key.ts';
 export { type ConfigChapter, configMarkdown } from './config/config-markdown.ts';
 export { type CrossFieldFault, checkAcrossFields } from './config/cross-field-fault.ts';

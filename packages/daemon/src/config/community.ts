@@ -34,6 +34,11 @@ function parseCommunity(text: string): Community {
   return { globalAdministrator: first, localData1: second, localData2: third };
 }
 
+/** Communities of 65535:* mean something to every router (RFC 1997). */
+export function isWellKnownCommunity(community: number): boolean {
+  return community >>> 16 === 0xffff;
+}
+
 /** As the operator writes it. */
 export function formatCommunity(value: Community): string {
   if (typeof value !== 'number')

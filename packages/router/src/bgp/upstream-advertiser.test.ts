@@ -94,6 +94,7 @@ function upstream(port: number): NeighborConfig & { role: 'upstream' } {
     nextHop: 'self',
     prepend: 0,
     communities: [],
+    passCommunities: [],
     ttlSecurityHops: 0,
     holdTime: 9000,
     bfd: false,

@@ -167,7 +167,7 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     if (neighbor.nextHop === 'unchanged') {
       return this.#members(peer, vip).map((selected) => ({
         prefix,
-        attributes: asTold(memberAttributes(selected, { localAsn, clusterId })),
+        attributes: asTold(memberAttributes(selected, { localAsn, clusterId }, neighbor.passCommunities)),
         pathId: this.#bgp.pathId(selected.path),
       }));
     }

@@ -48,28 +48,45 @@ const draining = member({
   ],
 });
 
+const plain = pathAttributes({
+  origin: 0,
+  asPath: [{ type: SegmentType.AsSequence, asns: [asn(64512)] }],
+  nextHop: parseIpAddress('10.0.0.11'),
+});
+
 describe('a member towards an upstream', () => {
-  it('looks like every other one, with its own next hop, our AS in front and nothing internal on it', () => {
-    expect(memberAttributes(draining, identity)).toEqual(
-      pathAttributes({
-        origin: 0,
-        asPath: [{ type: SegmentType.AsSequence, asns: [asn(64512)] }],
-        nextHop: parseIpAddress('10.0.0.11'),
-        communities: [64512 * 65536 + 1],
-        largeCommunities: [large(64512, 9), large(65001, 2)],
-        extendedCommunities: [extended(0, 2, 0xfc, 0, 0, 0, 0, 1)],
-      }),
-    );
+  it('looks like every other one, with its own next hop, our AS in front and nothing of its own on it', () => {
+    expect(memberAttributes(draining, identity, [])).toEqual(plain);
   });
 
-  it('has no community attribute where none is left', () => {
-    const { communities, largeCommunities } = memberAttributes(
-      member({ communities: [0xffff0000], largeCommunities: [large(64512, 1)] }),
-      identity,
-    );
-    expect({ communities, largeCommunities }).toEqual({
-      communities: undefined,
-      largeCommunities: undefined,
+  it('keeps the communities that are allowed', () => {
+    const allowed = [64512 * 65536 + 1, 64512 * 65536 + 2, large(64512, 9)];
+    expect(memberAttributes(draining, identity, allowed)).toEqual({
+      ...plain,
+      communities: [64512 * 65536 + 1],
+      largeCommunities: [large(64512, 9)],
     });
+  });
+
+  it('never has a well-known community, allowed or not: BLACKHOLE, GRACEFUL_SHUTDOWN, NO_EXPORT and their like', () => {
+    const wellKnown = [0xffff029a, 0xffff0000, 0xffffff01, 0xffffff02, 0xffff0006];
+    expect(memberAttributes(member({ communities: wellKnown }), identity, wellKnown)).toEqual(plain);
+  });
+
+  it('passes on none of what a compromised master could say beside', () => {
+    const made = memberAttributes(
+      member({
+        origin: 2,
+        multiExitDisc: 0,
+        atomicAggregate: true,
+        aggregator: { asn: asn(65001), address: parseIpAddress('10.0.0.66') },
+        extendedCommunities: [extended(0, 2, 0xfc, 0, 0, 0, 0, 1)],
+        unknown: [{ flags: 0xe0, code: 255, value: Uint8Array.of(1, 2, 3) }],
+        partial: [7],
+      }),
+      identity,
+      [],
+    );
+    expect(made).toEqual(plain);
   });
 });

@@ -1,6 +1,6 @@
+import { type Community, isWellKnownCommunity } from '@bgp-lb/daemon';
 import {
   type Asn,
-  type ExtendedCommunity,
   type IpAddress,
   type LargeCommunity,
   Origin,
@@ -10,13 +10,7 @@ import {
   type RouterId,
   SegmentType,
   type SelectedPath,
-  WellKnownCommunity,
 } from '@bgp-lb/protocol';
-
-/** First local part of the large communities that speakers and routers tell each other things by: identity, reason. */
-const OWN_MEANINGS: readonly number[] = [1, 2];
-/** Sub-type of the link bandwidth community (draft-ietf-idr-link-bandwidth), an AS-specific one with or without transitivity. */
-const LINK_BANDWIDTH = 0x04;
 
 /** This host as next hop of a neighbour. */
 export interface NextHop {
@@ -39,29 +33,35 @@ export function originatedAttributes(localAsn: Asn, nextHop: NextHop): PathAttri
 /**
  * What a member's path is passed on with towards an upstream that shall spread over the members itself. All are equally
  * good there: what a speaker asks for by GRACEFUL_SHUTDOWN and LOCAL_PREF 0 is for this router, which has a weight
- * for it, while an upstream would cut live connections off. Communities of ours and link bandwidth stay behind.
+ * for it, while an upstream would cut live connections off. Nothing else that a master may say gets there either: whoever owns
+ * one would have the VIP dropped by BLACKHOLE (RFC 7999), or a session ended by an attribute that we do not know and others do.
+ * @param allowed the communities that stay
  */
 export function memberAttributes(
   { path }: SelectedPath,
   identity: { readonly localAsn: Asn; readonly clusterId: RouterId },
+  allowed: readonly Community[],
 ): PathAttributes {
-  const passedOn = passedOnAttributes(path, false, identity);
-  return {
-    ...passedOn,
-    multiExitDisc: undefined,
-    communities: filled(passedOn.communities?.filter((one) => one !== WellKnownCommunity.GracefulShutdown)),
-    largeCommunities: filled(passedOn.largeCommunities?.filter((one) => !isOwn(one, identity.localAsn))),
-    extendedCommunities: filled(passedOn.extendedCommunities?.filter((one) => !isLinkBandwidth(one))),
-  };
+  const { asPath, nextHop, communities, largeCommunities } = passedOnAttributes(path, false, identity);
+  const standard = new Set(allowed.filter((one) => typeof one === 'number'));
+  return pathAttributes({
+    origin: Origin.Igp,
+    asPath,
+    nextHop,
+    communities: filled(communities?.filter((one) => standard.has(one) && !isWellKnownCommunity(one))),
+    largeCommunities: filled(
+      largeCommunities?.filter((one) => allowed.some((other) => isSameLarge(one, other))),
+    ),
+  });
 }
 
-function isOwn({ globalAdministrator, localData1 }: LargeCommunity, localAsn: Asn): boolean {
-  return globalAdministrator === localAsn && OWN_MEANINGS.includes(localData1);
-}
-
-function isLinkBandwidth({ bytes }: ExtendedCommunity): boolean {
-  const [type = 0, subtype] = bytes;
-  return (type & 0x3f) === 0 && subtype === LINK_BANDWIDTH;
+function isSameLarge(one: LargeCommunity, other: Community): boolean {
+  return (
+    typeof other !== 'number' &&
+    one.globalAdministrator === other.globalAdministrator &&
+    one.localData1 === other.localData1 &&
+    one.localData2 === other.localData2
+  );
 }
 
 function filled<T>(list: readonly T[] | undefined): readonly T[] | undefined {

@@ -1,4 +1,9 @@
-import { bfdAuthenticationFault, type CrossFieldFault } from '@bgp-lb/daemon';
+import {
+  bfdAuthenticationFault,
+  type CrossFieldFault,
+  formatCommunity,
+  isWellKnownCommunity,
+} from '@bgp-lb/daemon';
 import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
 import { capabilityFaults } from './capability-faults.ts';
 import { linkLocalFaults } from './link-local-faults.ts';
@@ -21,6 +26,7 @@ export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault
     ...familyFaults(config),
     ...memberFaults(config),
     ...upstreamFamilyFaults(config),
+    ...passedCommunityFaults(config),
     ...asFaults(config),
     ...memberAddressFaults(config),
     ...bfdFaults(config),
@@ -161,6 +167,23 @@ function familyFaults({ vips, neighbors }: RouterConfig): CrossFieldFault[] {
               'a neighbor of role master with an address or range of the same family, or members.static or configMap',
           },
         ];
+  });
+}
+
+function passedCommunityFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
+  return neighbors.flatMap((neighbor, i): CrossFieldFault[] => {
+    if (neighbor.role !== 'upstream' || neighbor.passCommunities.length === 0) return [];
+    const path = ['neighbors', i, 'passCommunities'];
+    if (neighbor.nextHop === 'self') {
+      const message = 'has no effect with nextHop self, which passes on no path of a master';
+      return [{ path, message, value: neighbor.passCommunities.length, allowed: 'nextHop unchanged' }];
+    }
+    return neighbor.passCommunities.flatMap((one, k): CrossFieldFault[] => {
+      if (typeof one !== 'number' || !isWellKnownCommunity(one)) return [];
+      const message =
+        'is well-known: a master that says it would have it obeyed by every router behind the upstream';
+      return [{ path: [...path, k], message, value: formatCommunity(one), allowed: 'any but 65535:*' }];
+    });
   });
 }
 

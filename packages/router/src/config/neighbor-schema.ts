@@ -174,6 +174,13 @@ const upstream = z.strictObject({
     .max(32)
     .default([])
     .describe('Communities (RFC 1997) and large communities (RFC 8092) that the VIPs carry.'),
+  passCommunities: z
+    .array(community())
+    .max(32)
+    .default([])
+    .describe(
+      'Communities that a path of a master keeps on its way to this upstream, with `nextHop: unchanged`. Those that are not listed stay behind, and so do all of 65535:*, BLACKHOLE among them, and all extended ones. Default: none.',
+    ),
   degraded: degraded.optional(),
   bfd: z
     .union([z.literal(false), bfd])

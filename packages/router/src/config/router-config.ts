@@ -98,6 +98,8 @@ export interface UpstreamNeighborConfig extends NeighborBase {
   /** How often our AS number is there more than once. */
   readonly prepend: number;
   readonly communities: readonly Community[];
+  /** What paths of masters may keep with `nextHop: unchanged`. */
+  readonly passCommunities: readonly Community[];
   readonly degraded?: DegradedConfig | undefined;
   readonly gracefulRestart?: boolean | undefined;
 }

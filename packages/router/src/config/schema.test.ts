@@ -173,6 +173,16 @@ describe('the configuration', () => {
       'is of the family of 10.0.1.1',
     ],
     [
+      'a well-known community that masters might pass on',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: 65001, nextHop: unchanged, passCommunities: ["65535:666"] }\n`,
+      'is well-known',
+    ],
+    [
+      'communities to pass on where no path of a master is',
+      `${head}${vips}${masters}  - { name: tor, role: upstream, address: 10.0.1.1, asn: 65001, passCommunities: ["64512:1"] }\n`,
+      'has no effect with nextHop self',
+    ],
+    [
       'a next hop of ours where the masters are to be the next hops',
       `${head}${vips}${masters}  - { name: tor, role: upstream, address: "fd00::1", asn: 65001, nextHop: unchanged, otherNextHop: 10.0.1.10 }\n`,
       'is not used with nextHop unchanged',

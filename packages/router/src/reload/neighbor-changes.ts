@@ -37,7 +37,15 @@ export interface NeighborPlan {
 }
 
 /** Keys of an upstream that only change what it is told. */
-const TOLD = ['nextHop', 'med', 'prepend', 'communities', 'localPref', 'degraded'] as const;
+const TOLD = [
+  'nextHop',
+  'med',
+  'prepend',
+  'communities',
+  'passCommunities',
+  'localPref',
+  'degraded',
+] as const;
 
 /**
  * Compares neighbours by their names. Pure.

@@ -42,6 +42,14 @@ describe('the command line', () => {
     });
   });
 
+  it('takes the file to check as an argument too, once', () => {
+    const path = config(good);
+    expect(router('check-config', path)).toMatchObject({ status: 0, stdout: `${path} is good\n` });
+    const twice = router('check-config', path, '--config', path);
+    expect(twice.status).toBe(2);
+    expect(twice.stderr).toContain('the configuration is named twice');
+  });
+
   it('says on standard error what works and is seldom wanted', () => {
     const open = config(`${good}api: { listen: '0.0.0.0:9474' }\n`);
     const { status, stderr } = router('check-config', '--config', open);

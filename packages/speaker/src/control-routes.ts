@@ -1,4 +1,4 @@
-import { ControlError, type ControlRoute } from '@bgp-lb/daemon';
+import { ControlError, type ControlRoute, parseBody } from '@bgp-lb/daemon';
 import { type DrainStatus, drainStatus, whyNotDrain } from './drain-status.ts';
 import { type DrainOrderFile, drainOrderRequest } from './lifecycle/drain-order.ts';
 import type { DrainTriggers } from './lifecycle/drain-triggers.ts';
@@ -28,13 +28,12 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
       method: 'POST',
       path: '/api/v1/drain',
       handle: ({ body }) => {
-        const request = drainOrderRequest.safeParse(body ?? {});
-        if (!request.success) throw new ControlError(400, `the body: ${request.error.message}`);
-        const refusal = request.data.force
+        const request = parseBody(drainOrderRequest, body ?? {});
+        const refusal = request.force
           ? undefined
           : whyNotDrain(life.views(), (vip) => sessions.advertiser.others(vip));
         if (refusal !== undefined) throw new ControlError(409, refusal);
-        orders.give(request.data, new Date());
+        orders.give(request, new Date());
         life.decide();
         return drainNow(sources);
       },

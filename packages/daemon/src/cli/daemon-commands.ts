@@ -1,6 +1,6 @@
 import { controlRequest } from '../control/control-client.ts';
 import type { Table } from '../output/table.ts';
-import type { Command, CommandContext } from './command.ts';
+import { type Command, type CommandContext, UsageError } from './command.ts';
 
 /**
  * `check-config`: `load` throws ConfigError for a configuration with faults; with `onHost` it looks at this host too.
@@ -11,9 +11,10 @@ export function checkConfigCommand<T>(
   warnings: (config: T) => readonly string[],
 ): Command {
   return {
-    syntax: 'check-config',
+    syntax: 'check-config [file]',
     describe: 'Check the configuration and say what is wrong with it',
     takesConfig: true,
+    positionals: { file: { describe: 'configuration file, as --config names one' } },
     options: {
       offline: {
         type: 'boolean',
@@ -23,9 +24,14 @@ export function checkConfigCommand<T>(
       },
     },
     run(context) {
-      for (const warning of warnings(load(context, context.args['offline'] !== true)))
+      const { file, config, offline } = context.args;
+      if (file !== undefined && config !== undefined) {
+        throw new UsageError('the configuration is named twice: by --config and as an argument');
+      }
+      const configFile = file === undefined ? context.configFile : String(file);
+      for (const warning of warnings(load({ ...context, configFile }, offline !== true)))
         context.say(`warning: ${warning}`);
-      context.write(`${context.configFile} is good\n`);
+      context.write(`${configFile} is good\n`);
       return 0;
     },
   };

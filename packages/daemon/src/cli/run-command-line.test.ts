@@ -111,14 +111,20 @@ describe('exit codes', () => {
     ['', 'which command?'],
     ['neigbors', 'unknown command neigbors; did you mean neighbors?'],
     ['zebra', 'unknown command zebra; allowed: run, neighbors, drain'],
-    ['neighbors a b', 'unknown command b'],
+    ['neighbors a b', 'neighbors takes [name]; unknown: b'],
+    [
+      'run good.yaml',
+      'run takes no arguments; unknown: good.yaml; a configuration is given by --config good.yaml',
+    ],
     ['neighbors --sokcet /x', 'unknown flag --sokcet; did you mean --socket?'],
-    ['neighbors -x', 'unknown flag -x'],
-    ['neighbors -o xml', 'Invalid values'],
+    ['neighbors -x', 'unknown flag -x\n'],
+    ['neighbors -o xml', '--output: xml is not known; allowed: table, json, yaml\n'],
+    ['neighbors -o', '-o needs a value\n'],
+    ['neighbors --socket=', '--socket needs a value\n'],
     ['neighbors --socket /a --socket /b', '--socket is given more than once'],
     ['neighbors --log.level debug', 'unknown flag --log.level'],
-    ['drain', 'Not enough non-option arguments'],
-    ['drain m1 --socket', 'Not enough arguments following: socket'],
+    ['drain', 'drain needs MEMBER: drain <member>\n'],
+    ['drain m1 --socket', '--socket needs a value\n'],
   ])('2 for %j', async (line, message) => {
     const result = await run(line);
     expect(result.code).toBe(2);

@@ -6,6 +6,7 @@ import { OUTPUT_FORMATS, type OutputFormat, render } from '../output/render.ts';
 import { ExitCode, exitCodeOf, failureText } from '../process/exit-code.ts';
 import { type Command, type CommandContext, UsageError } from './command.ts';
 import { plainArguments } from './plain-arguments.ts';
+import { usageFault } from './usage-fault.ts';
 
 /** A program with subcommands. */
 export interface CommandLineOptions {
@@ -102,7 +103,7 @@ async function parse(
     .fail((message, error) => {
       // Commands run after parsing: whatever fails in here is the command line.
       const text = message ?? error?.message ?? 'the command line cannot be read';
-      throw new UsageError(unknownCommand(text, options.commands));
+      throw new UsageError(usageFault(text, args, options.commands));
     });
   cli.wrap(Math.min(110, cli.terminalWidth()));
   for (const command of options.commands) {
@@ -121,19 +122,6 @@ async function parse(
   return { selection, output };
 }
 
-function unknownCommand(message: string, commands: readonly Command[]): string {
-  const name = /^Unknown commands?: (\S+)/.exec(message)?.[1];
-  if (name === undefined) return message;
-  const known = commands.map(commandName);
-  const nearest = nearestName(name, known);
-  const hint = nearest === undefined ? `allowed: ${known.join(', ')}` : `did you mean ${nearest}?`;
-  return `unknown command ${name}; ${hint}`;
-}
-
-function commandName(command: Command): string {
-  return command.syntax.split(' ')[0] ?? command.syntax;
-}
-
 function buildCommand(builder: Argv, command: Command, options: CommandLineOptions): Argv {
   for (const [name, positional] of Object.entries(command.positionals ?? {})) {
     builder.positional(name, { type: 'string', ...positional });
@@ -143,6 +131,7 @@ function buildCommand(builder: Argv, command: Command, options: CommandLineOptio
     builder.option('output', {
       alias: 'o',
       type: 'string',
+      requiresArg: true,
       choices: OUTPUT_FORMATS,
       default: 'table',
       describe: 'how to print',
@@ -205,6 +194,7 @@ function outputFormat(value: unknown): OutputFormat {
 
 function single(name: string, value: unknown): string | undefined {
   if (Array.isArray(value)) throw new UsageError(`--${name} is given more than once`);
+  if (value === '') throw new UsageError(`--${name} needs a value`);
   return value === undefined ? undefined : String(value);
 }
 
@@ -241,7 +231,7 @@ function positionalNames(command: Command): string[] {
 }
 
 function unknownFlag(name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known);
+  const nearest = name.length === 1 ? undefined : nearestName(name, known);
   const dash = name.length === 1 ? '-' : '--';
   const hint = nearest === undefined ? '' : `; did you mean --${nearest}?`;
   return `unknown flag ${dash}${name}${hint}`;

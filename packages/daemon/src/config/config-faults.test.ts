@@ -16,6 +16,20 @@ function linesOf(body: string): string[] {
 const AS = "1 to 4294967294 without 23456 and 65535, or asdot in quotes like '64512.1'";
 const DURATION = "a number with a unit, like '300ms', '1s', '2m' or '1h'";
 
+describe('a file without a configuration', () => {
+  it.each(['', '\n\n', '# nothing yet\n', '---\n'])(
+    'has one fault, which says what belongs there: %j',
+    (text) => {
+      const { text: said } = faultsOf(() => loadSample(text));
+      const lines = said.split('\n').filter((line) => line.startsWith('router.yaml'));
+      expect(lines).toHaveLength(1);
+      expect(lines[0]).toMatch(
+        /has no configuration in it; allowed: keys, of which the first are apiVersion: \S+ and kind: \S+$/,
+      );
+    },
+  );
+});
+
 describe('a fault of the configuration', () => {
   it('shows place, path, value, what is allowed, and the line with a caret', () => {
     expect(textOf('healthCheck: { rise: 0 }')).toBe(

@@ -59,6 +59,12 @@ export function loadConfig<S extends z.ZodType>(options: LoadConfigOptions<S>): 
   const overrides = [...environment.values, ...flags.values];
   const found: Diagnostic[] = [...environment.diagnostics, ...flags.diagnostics];
 
+  if ((source.value ?? undefined) === undefined && overrides.length === 0) {
+    const { apiVersion, kind } = options;
+    const message = 'has no configuration in it';
+    const allowed = `keys, of which the first are apiVersion: ${apiVersion} and kind: ${kind}`;
+    throw new ConfigError([...found, place(source, [], [], { message, allowed })]);
+  }
   const base = source.value ?? {};
   if (!isMapping(base)) {
     throw new ConfigError([

@@ -5,6 +5,7 @@ import { http } from '../node-http.ts';
 import { readJsonBody } from './body.ts';
 import { builtInRoutes, type Readiness, type TextRegistry, wholeNumber } from './built-in-routes.ts';
 import { ByteStreams } from './byte-streams.ts';
+import { ConnectionLimit } from './connection-limit.ts';
 import { ControlError, ControlReply, type ControlRoute, ControlStream, RouteTable } from './control-route.ts';
 import type { EventLog } from './event-log.ts';
 import { EventStreams, resumeAfter } from './event-stream.ts';
@@ -17,7 +18,7 @@ export interface ControlServerOptions {
   readonly socketPath: string;
   /** The TCP listener, which answers GET and HEAD only. Port 0 takes a free one. */
   readonly listen?: { readonly host: string; readonly port: number };
-  /** Names beside the loopback ones that a `Host` header may have on the TCP listener. */
+  /** Names beside the loopback ones that a `Host` header may have on the TCP listener; absent where none can be configured. */
   readonly allowedHosts?: readonly string[];
   readonly routes: readonly ControlRoute[];
   readonly metrics: TextRegistry;
@@ -25,7 +26,7 @@ export interface ControlServerOptions {
   readonly logger: Logger;
   /** Answers `/readyz`; always ready when absent. */
   readonly readiness?: () => Readiness;
-  /** Connections per listener; 64 by default. */
+  /** Connections per listener, 64 by default: a new one takes the place of the one that has been idle for longest. */
   readonly maxConnections?: number;
   /** Event streams in all; 16 by default. Of other streams there are so many as well. */
   readonly maxStreams?: number;
@@ -35,6 +36,7 @@ export interface ControlServerOptions {
   readonly requestTimeoutMs?: number;
 }
 
+const MAX_CONNECTIONS = 64;
 const HEADERS_TIMEOUT_MS = 5000;
 const REQUEST_TIMEOUT_MS = 10_000;
 const IDLE_TIMEOUT_MS = 60_000;
@@ -104,6 +106,8 @@ export class ControlServer {
   }
 
   #create(isLocal: boolean): Server {
+    const limit = this.#options.maxConnections ?? MAX_CONNECTIONS;
+    const connections = new ConnectionLimit(limit);
     const { headersTimeoutMs = HEADERS_TIMEOUT_MS, requestTimeoutMs = REQUEST_TIMEOUT_MS } = this.#options;
     const server = http.createServer(
       {
@@ -115,15 +119,21 @@ export class ControlServer {
         requireHostHeader: !isLocal,
       },
       (request, response) => {
-        this.#answer(request, response, isLocal).catch((error: unknown) =>
+        const { socket } = request;
+        connections.answering(socket);
+        response.once('close', () => connections.answered(socket));
+        const isStreamed = (): void => connections.streaming(socket);
+        this.#answer(request, response, isLocal, isStreamed).catch((error: unknown) =>
           this.#fail(request, response, error),
         );
       },
     );
     server.maxHeadersCount = 64;
-    server.maxConnections = this.#options.maxConnections ?? 64;
+    // Those that have been told to go are counted until they are gone.
+    server.maxConnections = 2 * limit;
     server.setTimeout(IDLE_TIMEOUT_MS, (socket) => socket.destroy());
     server.on('connection', (socket) => {
+      connections.add(socket);
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
     });
@@ -133,11 +143,18 @@ export class ControlServer {
     return server;
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse, isLocal: boolean): Promise<void> {
+  async #answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    isLocal: boolean,
+    isStreamed: () => void,
+  ): Promise<void> {
     if (!isLocal && !this.#hosts.accepts(request.headers.host, request.socket.localAddress)) {
       throw new ControlError(
         403,
-        'the Host header names another host; add it to api.allowedHosts to allow it',
+        `the Host header names another host; allowed: localhost, loopback addresses and the address that was connected to${
+          this.#options.allowedHosts === undefined ? '' : ', and the names in api.allowedHosts'
+        }`,
       );
     }
     const url = URL.parse(request.url ?? '/', 'http://local');
@@ -160,6 +177,7 @@ export class ControlServer {
     const query: Record<string, string> = Object.fromEntries(url.searchParams);
     if (match.route.path === '/api/v1/events' && method === 'GET' && wantsStream(request)) {
       this.#stream(request, response, query);
+      isStreamed();
       return;
     }
     const body = method === 'POST' ? await readJsonBody(request) : undefined;
@@ -171,6 +189,7 @@ export class ControlServer {
     if (method === 'HEAD') throw new ControlError(405, 'HEAD is not possible for a stream');
     if (this.#byteStreams.isFull) throw tooMany(response, this.#byteStreams.size);
     this.#byteStreams.serve(response, result);
+    isStreamed();
   }
 
   #stream(request: IncomingMessage, response: ServerResponse, query: Readonly<Record<string, string>>): void {

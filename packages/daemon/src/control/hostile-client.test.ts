@@ -131,14 +131,4 @@ describe('a hostile client', () => {
     expect(await exchange(socketPath, get('/healthz'))).toMatch(/^HTTP\/1\.1 200 /);
     expect(log.filter((line) => Number(line['level']) >= 50)).toEqual([]);
   });
-
-  it('that takes every connection of one listener leaves the other', async () => {
-    const { port, socketPath } = await start({ maxConnections: 4 });
-    const many = Array.from({ length: 4 }, () => client(port));
-    await Promise.all(
-      many.map((one) => one.send(get('/healthz').replace('Connection: close\r\n', '')).until('ok\n')),
-    );
-    expect(await client(port).send(get('/healthz')).closed()).toBe('');
-    expect(await exchange(socketPath, get('/healthz'))).toMatch(/^HTTP\/1\.1 200 /);
-  });
 });

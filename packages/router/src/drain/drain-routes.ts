@@ -1,4 +1,4 @@
-import { ControlError, type ControlRoute } from '@bgp-lb/daemon';
+import { type ControlRoute, parseBody } from '@bgp-lb/daemon';
 import { z } from 'zod';
 import type { HostDrain } from './host-drain.ts';
 import { LONGEST_DRAIN, type MemberDrains } from './member-drains.ts';
@@ -18,13 +18,13 @@ export function drainRoutes(drain: HostDrain, members: MemberDrains): ControlRou
     {
       method: 'POST',
       path: '/api/v1/member-drains',
-      handle: ({ body }) => members.drain(parsed(memberOrder, body)),
+      handle: ({ body }) => members.drain(parseBody(memberOrder, body)),
     },
     {
       method: 'POST',
       path: '/api/v1/member-undrain',
       handle: ({ body }) => {
-        members.undrain(parsed(z.strictObject({ member }), body).member);
+        members.undrain(parseBody(z.strictObject({ member }), body).member);
         return members.all();
       },
     },
@@ -33,7 +33,7 @@ export function drainRoutes(drain: HostDrain, members: MemberDrains): ControlRou
       method: 'POST',
       path: '/api/v1/drain',
       handle: ({ body }) => {
-        drain.begin(parsed(order, body).wait);
+        drain.begin(parseBody(order, body).wait);
         return drain.status();
       },
     },
@@ -46,10 +46,4 @@ export function drainRoutes(drain: HostDrain, members: MemberDrains): ControlRou
       },
     },
   ];
-}
-
-function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
-  const result = schema.safeParse(body);
-  if (!result.success) throw new ControlError(400, z.prettifyError(result.error));
-  return result.data;
 }

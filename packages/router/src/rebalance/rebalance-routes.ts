@@ -1,4 +1,4 @@
-import { ControlError, type ControlRoute } from '@bgp-lb/daemon';
+import { ControlError, type ControlRoute, parseBody } from '@bgp-lb/daemon';
 import * as z from 'zod';
 import type { Pool } from '../pool/pool.ts';
 import type { Rebalancer } from './rebalancer.ts';
@@ -25,11 +25,7 @@ export function rebalanceRoutes(rebalancer: Rebalancer, pools: ReadonlyMap<strin
         if (rebalancer.unable !== undefined) {
           throw new ControlError(409, rebalancer.unable);
         }
-        const parsed = order.safeParse(body);
-        if (!parsed.success) {
-          throw new ControlError(400, z.prettifyError(parsed.error));
-        }
-        const { member, vip, ...options } = parsed.data;
+        const { member, vip, ...options } = parseBody(order, body);
         const wanted = [...pools.values()].filter(
           (pool) => vip === undefined || pool.vip.split('/')[0] === vip,
         );

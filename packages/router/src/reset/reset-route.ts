@@ -1,4 +1,4 @@
-import { ControlError, type ControlRoute } from '@bgp-lb/daemon';
+import { ControlError, type ControlRoute, parseBody } from '@bgp-lb/daemon';
 import * as z from 'zod';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 
@@ -24,9 +24,7 @@ export function resetRoute(bgp: Pick<BgpNeighbors, 'peers'>): ControlRoute {
     method: 'POST',
     path: '/api/v1/reset',
     handle: ({ body }): ResetSession => {
-      const parsed = order.safeParse(body);
-      if (!parsed.success) throw new ControlError(400, z.prettifyError(parsed.error));
-      const { neighbor: wanted, text } = parsed.data;
+      const { neighbor: wanted, text } = parseBody(order, body);
       const peers = bgp.peers().map(({ peer }) => peer);
       const found =
         peers.find(({ name }) => name === wanted) ?? peers.find(({ address }) => address === wanted);

@@ -23,7 +23,7 @@ export function usageFault(message: string, args: readonly string[], commands: r
   return message;
 }
 
-export function commandName(command: Command): string {
+function commandName(command: Command): string {
   return command.syntax.split(' ')[0] ?? command.syntax;
 }
 

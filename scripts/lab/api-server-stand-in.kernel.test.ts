@@ -83,6 +83,13 @@ describe('the API server stand-in', () => {
     expect((await get('/livez')).status).toBe(200);
   });
 
+  it('answers /readyz late in mode slow', async () => {
+    await server.setMode('slow');
+    const started = performance.now();
+    expect(await get('/readyz', 10_000)).toMatchObject({ status: 200 });
+    expect(performance.now() - started).toBeGreaterThan(990);
+  });
+
   it('accepts TLS but never answers in mode hang', async () => {
     await server.setMode('hang');
     const socket = connect({ host: '127.0.0.1', port, ca: readPem(folder, 'ca.crt') });

@@ -46,6 +46,9 @@ const slowest = 60_000;
 /** Milliseconds that it takes at most once the port has closed. */
 const slowAfterClose = 1_000;
 
+/** What `/readyz` takes in mode `slow`, in milliseconds. */
+const slowReadiness = { least: 1_000, more: 2_000 };
+
 /** One API server. */
 export class ApiServer {
   readonly #options: ApiServerOptions;
@@ -196,6 +199,7 @@ export class ApiServer {
     const url = new URL(incoming.url ?? '/', 'https://kubernetes');
     answer.setHeader('content-type', 'application/json');
     if (url.pathname === '/readyz') {
+      if (this.#mode === 'slow') await sleep(slowReadiness.least + Math.random() * slowReadiness.more);
       this.#answerReadiness(url.searchParams.has('verbose'), answer);
     } else if (!publicPaths.has(url.pathname) && !isAuthenticated(incoming)) {
       answer.statusCode = 403;

@@ -6,6 +6,7 @@ const apiServerModes = [
   'not-ready', // 500 with the failing checks
   'forbidden', // 403, as before RBAC exists
   'unauthorized', // 401, as with anonymous access switched off
+  'slow', // /readyz takes 1 to 3 s, as on a machine that is busy; streams do not
   'hang', // TCP and TLS answer, requests never do
   'closed', // the port is closed; open connections stay
 ] as const;

@@ -48,7 +48,6 @@ import { RouterObserver } from './observe/router-observer.ts';
 import { ServiceStatus, serviceStatusLine } from './observe/service-status.ts';
 import { makeOnLinkResponder } from './on-link/make-on-link-responder.ts';
 import type { OnLinkResponder } from './on-link/on-link-responder.ts';
-import type { WeightedNextHop } from './pool/member-view.ts';
 import { PoolController } from './pool/pool-controller.ts';
 import { VipPools } from './pool/vip-pools.ts';
 import { type Rebalance, Rebalancer } from './rebalance/rebalancer.ts';
@@ -142,6 +141,7 @@ class Router {
       dataPlane: this.#dataPlane,
       ca: this.#ca,
       clock: this.#clock,
+      lost: () => this.#stalls.lost,
       onResult: (vip, nextHop, result) => {
         this.#observer.probe(vip, nextHop, result);
         this.#controller.probed(vip, nextHop, result);
@@ -200,7 +200,8 @@ class Router {
       operation: (kind, tookMs, error) => this.#observer.operation(kind, tookMs, error),
     });
     this.#reportProblems();
-    const bgp = this.#makeNeighbors(routerId, isForwarding(adopted));
+    const isRestarting = [...adopted.values()].some((members) => members.length > 0);
+    const bgp = this.#makeNeighbors(routerId, isRestarting);
     this.#bgp = bgp;
     const advertiser = new UpstreamAdvertiser(bgp, globalAddressOn);
     this.#advertiser = advertiser;
@@ -394,8 +395,4 @@ class Router {
       this.#observer.problem(problem);
     }
   }
-}
-
-function isForwarding(adopted: ReadonlyMap<string, readonly WeightedNextHop[]>): boolean {
-  return [...adopted.values()].some((members) => members.length > 0);
 }

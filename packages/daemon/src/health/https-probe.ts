@@ -156,8 +156,12 @@ export class HttpsProbe {
     const ended = new Promise<never>((_resolve, reject) => {
       this.#giveUp = reject;
     });
+    let expiry: NodeJS.Immediate | undefined;
     const timer = setTimeout(() => {
-      this.#end(new ProbeFault('timeout', `no complete answer within ${timeoutMs} ms`, 'ETIMEDOUT'));
+      // After a stall of ours the answer may be there and not read yet: timers come before that in a turn.
+      expiry = setImmediate(() => {
+        this.#end(new ProbeFault('timeout', `no complete answer within ${timeoutMs} ms`, 'ETIMEDOUT'));
+      });
     }, timeoutMs);
     try {
       this.#refreshIdentity();
@@ -170,6 +174,7 @@ export class HttpsProbe {
       return result;
     } finally {
       clearTimeout(timer);
+      clearImmediate(expiry);
       this.#giveUp = () => undefined;
     }
   }

@@ -50,6 +50,25 @@ describe('the watch over our own lateness', () => {
     expect(watch.lateness).toBe(0);
   });
 
+  it('counts all the time that this process could not use, what goes on included', () => {
+    const { watch, run, hang } = process();
+    run(1000);
+    expect(watch.lost).toBe(0);
+    hang(800);
+    expect(watch.lost).toBe(775);
+    run(0);
+    run(1000);
+    expect(watch.lost).toBe(775);
+    for (let n = 0; n < 10; n++) {
+      hang(45);
+      run(0);
+    }
+    expect(watch.lost).toBe(775 + 10 * 20);
+    watch.stop();
+    hang(5000);
+    expect(watch.lost).toBe(975);
+  });
+
   it('knows of a stall before its own timer has fired, and for 2 s after', () => {
     const { watch, run, hang } = process();
     run(1000);

@@ -20,6 +20,8 @@ export class StallWatch {
   #dueAt = Number.POSITIVE_INFINITY;
   #stalls: { readonly at: number; readonly lateness: number }[] = [];
   #cancel: () => void = () => undefined;
+  /** The lateness of all looks together. */
+  #lost = 0;
 
   /** @param looked told at each look how late it was (ms), which is little or nothing as a rule */
   constructor(clock: Clock, looked: (lateness: number) => void = () => undefined) {
@@ -31,6 +33,7 @@ export class StallWatch {
     this.#dueAt = this.#clock.now() + this.#period;
     this.#cancel = this.#clock.after(this.#period, () => {
       this.#looked(this.#clock.now() - this.#dueAt);
+      this.#lost += this.#pending;
       this.#note();
       this.start();
     });
@@ -45,6 +48,7 @@ export class StallWatch {
     if (period === this.#period) return;
     this.#period = period;
     if (this.#dueAt !== Number.POSITIVE_INFINITY) {
+      this.#lost += this.#pending;
       this.#cancel();
       this.start();
     }
@@ -59,6 +63,18 @@ export class StallWatch {
   get lateness(): number {
     this.#note();
     return Math.max(0, ...this.#stalls.map(({ lateness }) => lateness));
+  }
+
+  /**
+   * The time in ms by which this process was late in all, since it began: what it grows by within a while is how much of that while
+   * this process could not use.
+   */
+  get lost(): number {
+    return this.#lost + this.#pending;
+  }
+
+  get #pending(): number {
+    return Math.max(0, this.#clock.now() - this.#dueAt);
   }
 
   /** Somebody may have taken us for dead because we were so late. */

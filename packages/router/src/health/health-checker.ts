@@ -27,6 +27,12 @@ export interface HealthCheckerOptions {
 const FAST_INTERVAL = 100;
 
 /**
+ * How long the whole probe of a host that may be dead takes at most (ms): two fit into the time that it is in doubt, also where its
+ * API server accepts connections and is slow.
+ */
+export const DOUBTED_ANSWER: number = 700;
+
+/**
  * How long a host that may be dead has for the answer to a SYN (ms). That comes from its kernel, however busy its API
  * server is; only one that is lost on the way takes longer, and one lost is not two.
  */

@@ -3,7 +3,12 @@ import type { RouterConfig } from '../config/router-config.ts';
 import { endpointOf } from '../config/vip-endpoint.ts';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { CaFile } from './ca-file.ts';
-import { DOUBTED_CONNECT, HealthChecker, type HealthCheckerOptions } from './health-checker.ts';
+import {
+  DOUBTED_ANSWER,
+  DOUBTED_CONNECT,
+  HealthChecker,
+  type HealthCheckerOptions,
+} from './health-checker.ts';
 import { HttpsMemberProbe } from './https-member-probe.ts';
 
 export interface VipHealthCheckerOptions {
@@ -12,12 +17,14 @@ export interface VipHealthCheckerOptions {
   readonly dataPlane: Pick<DataPlane, 'probeWays'>;
   readonly ca: CaFile;
   readonly clock: Clock;
+  /** Milliseconds by which this process was late in all, so far. */
+  readonly lost: () => number;
   readonly onResult: HealthCheckerOptions['onResult'];
 }
 
 /** Probes of the configured VIPs: through each member as the data plane leads to it, or else at the address of each. */
 export function vipHealthChecker(options: VipHealthCheckerOptions): HealthChecker {
-  const { config, dataPlane, ca, clock, onResult } = options;
+  const { config, dataPlane, ca, clock, lost, onResult } = options;
   return new HealthChecker({
     interval: () => config().healthCheck.interval,
     clock,
@@ -29,9 +36,10 @@ export function vipHealthChecker(options: VipHealthCheckerOptions): HealthChecke
         ...(probeWays === undefined ? { address: nextHop, port: port ?? machinePort } : endpoint),
         serverName,
         path,
-        timeoutMs: timeout,
+        timeoutMs: isDoubted ? Math.min(timeout, DOUBTED_ANSWER) : timeout,
         connectTimeoutMs: isDoubted ? DOUBTED_CONNECT : undefined,
         ca: () => ca.text,
+        lost,
         open: probeWays && (() => probeWays.socketThrough(nextHop, endpoint.address)),
       });
     },

@@ -20,8 +20,10 @@ export class HealthRecord {
   #recent: ('good' | Failure)[] = [];
   #hasPassed = false;
   #answersInARow = 0;
-  #unansweredInARow = 0;
+  #acceptedInARow = 0;
+  #silentInARow = 0;
   #hasAnswered = false;
+  #hasAccepted = false;
   #failingSince = 0;
   #detail = 'not probed yet';
 
@@ -45,6 +47,11 @@ export class HealthRecord {
    */
   get hasAnswered(): boolean {
     return this.#hasPassed || this.#hasAnswered;
+  }
+
+  /** True once the connections of `rise` probes in a row were accepted since the last `reset`: its host lives. */
+  get hasAccepted(): boolean {
+    return this.hasAnswered || this.#hasAccepted;
   }
 
   /** The kind of failure while the member fails, else `undefined`. */
@@ -80,9 +87,12 @@ export class HealthRecord {
     return this.#recent.at(-1) === 'good' && (!this.#hasPassed || this.#failure !== undefined);
   }
 
-  /** The number of probes in a row up to now that were not answered at all: a bad status is an answer. */
-  get unansweredInARow(): number {
-    return this.#unansweredInARow;
+  /**
+   * The number of probes in a row up to now that say nothing for the life of the member: a bad status is an answer, and one whose
+   * connection was accepted is slow and not dead.
+   */
+  get silentInARow(): number {
+    return this.#silentInARow;
   }
 
   /** The number of bad probes in a row up to now, at most the greater of `rise` and `fall`. */
@@ -93,11 +103,14 @@ export class HealthRecord {
   /** Counts one probe. */
   report(verdict: Verdict, detail: string, now: number): void {
     this.#detail = detail;
-    this.#recent.push(verdict === 'answered' ? 'soft' : verdict);
+    this.#recent.push(verdict === 'answered' || verdict === 'slow' ? 'soft' : verdict);
     const isAnswered = verdict === 'good' || verdict === 'answered';
+    const isAccepted = isAnswered || verdict === 'slow';
     this.#answersInARow = isAnswered ? this.#answersInARow + 1 : 0;
-    this.#unansweredInARow = isAnswered ? 0 : this.#unansweredInARow + 1;
+    this.#acceptedInARow = isAccepted ? this.#acceptedInARow + 1 : 0;
+    this.#silentInARow = isAccepted ? 0 : this.#silentInARow + 1;
     this.#hasAnswered ||= this.#answersInARow >= this.#thresholds.rise;
+    this.#hasAccepted ||= this.#acceptedInARow >= this.#thresholds.rise;
     if (this.#recent.length > Math.max(this.#thresholds.rise, this.#thresholds.fall)) {
       this.#recent.shift();
     }
@@ -114,22 +127,24 @@ export class HealthRecord {
     this.#hasPassed = true;
     this.#failure = undefined;
     this.#recent = [];
-    this.#unansweredInARow = 0;
+    this.#silentInARow = 0;
     this.#detail = detail;
   }
 
   /** Starts the run of failures anew, so that only later probes count. */
   restartRun(): void {
     this.#recent = [];
-    this.#unansweredInARow = 0;
+    this.#silentInARow = 0;
   }
 
   /** Forgets everything: the member must pass again. */
   reset(): void {
     this.#hasPassed = false;
     this.#hasAnswered = false;
+    this.#hasAccepted = false;
     this.#answersInARow = 0;
-    this.#unansweredInARow = 0;
+    this.#acceptedInARow = 0;
+    this.#silentInARow = 0;
     this.#failure = undefined;
     this.#recent = [];
     this.#detail = 'not probed yet';

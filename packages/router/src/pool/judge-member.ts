@@ -1,9 +1,13 @@
+import type { HealthRecord } from './health-record.ts';
 import type { Eviction, Judgement } from './judgement.ts';
 import type { Member } from './member.ts';
 import type { HeldPath } from './member-claims.ts';
 import { FULL_WEIGHT, type Intent, LEAST_WEIGHT } from './member-view.ts';
 
-/** The member's own state before the rules that compare members; `isOverruled`: the panic rule holds. */
+/**
+ * The member's own state before the rules that compare members.
+ * @param isOverruled too few are good, among those that this one is to be compared with
+ */
 export function judge(member: Member, isOverruled: boolean, eviction: Eviction, now: number): Judgement {
   const { path, kept, health } = member;
   const noLink = member.barrier('link');
@@ -11,7 +15,7 @@ export function judge(member: Member, isOverruled: boolean, eviction: Eviction, 
     return out(noLink);
   }
   if (kept !== undefined) {
-    return { state: 'stale', weight: kept.weight, reason: kept.reason };
+    return judgeUnclaimed(health, kept, isOverruled, eviction, now);
   }
   if (path === undefined) {
     return out(member.absence);
@@ -32,14 +36,31 @@ export function judge(member: Member, isOverruled: boolean, eviction: Eviction, 
     return out(`${since}: ${health.detail}`);
   }
   if (path.isStale) {
-    const weight = health.failure === undefined ? weightOf(path.intent) : LEAST_WEIGHT;
-    return { state: 'stale', weight, reason: path.staleReason };
+    const asked = { weight: weightOf(path.intent), reason: path.staleReason };
+    return judgeUnclaimed(health, asked, isOverruled, eviction, now);
   }
   const noBfd = member.barrier('bfd');
   if (noBfd !== undefined) {
     return out(noBfd);
   }
   return judgeHealth(member, path, isOverruled, eviction, now);
+}
+
+/** One that no session vouches for, and whose host lives as far as is known: it waits for its speaker as long as one with a session may fail. */
+function judgeUnclaimed(
+  health: HealthRecord,
+  { weight, reason }: { readonly weight: number; readonly reason: string },
+  isOverruled: boolean,
+  eviction: Eviction,
+  now: number,
+): Judgement {
+  if (health.failure === undefined || isOverruled) {
+    return { state: 'stale', weight, reason };
+  }
+  if (now >= evictedAt(health, eviction)) {
+    return out(`${reason}; health check fails for more than ${eviction.after / 1000} s: ${health.detail}`);
+  }
+  return { state: 'stale', weight: LEAST_WEIGHT, reason: `${reason}; health check fails: ${health.detail}` };
 }
 
 function judgeHealth(
@@ -70,7 +91,7 @@ function judgeHealth(
     // It is stopping and says so: its live connections have the time that its speaker gives them.
     return { ...asked, weight: LEAST_WEIGHT };
   }
-  if (now >= evictedAt(member, eviction)) {
+  if (now >= evictedAt(member.health, eviction)) {
     return out(`health check fails for more than ${eviction.after / 1000} s: ${detail}`);
   }
   return { state: 'last-resort', weight: LEAST_WEIGHT, reason: `health check fails: ${detail}` };
@@ -78,17 +99,21 @@ function judgeHealth(
 
 /** When the judgement of a member may change by time alone (monotonic ms). */
 export function deadlinesOf(member: Member, eviction: Eviction): readonly number[] {
-  if (member.kept !== undefined) {
-    return [member.kept.until];
+  const { kept, health } = member;
+  if (member.isUnclaimed) {
+    return [
+      ...(kept === undefined ? [] : [kept.until]),
+      ...(health.failure === undefined ? [] : [evictedAt(health, eviction)]),
+    ];
   }
   if (!member.isCandidate) {
     return [];
   }
   const timed = [member.lowUntil, member.flaps.heldUntil ?? member.lowUntil];
-  return member.health.failure === 'soft' ? [evictedAt(member, eviction), ...timed] : timed;
+  return health.failure === 'soft' ? [evictedAt(health, eviction), ...timed] : timed;
 }
 
-function evictedAt({ health }: Member, { after, enoughGoodSince }: Eviction): number {
+function evictedAt(health: HealthRecord, { after, enoughGoodSince }: Eviction): number {
   return Math.max(health.failingSince, enoughGoodSince) + after;
 }
 

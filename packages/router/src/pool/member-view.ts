@@ -10,11 +10,14 @@ export type Intent = 'active' | 'last-resort' | 'draining';
 /** `active` has its full share; `last-resort` and `draining` keep live connections only; `stale` has lost its session but not its health; `out` gets nothing. */
 export type MemberState = Intent | 'stale' | 'out';
 
-/** What one health probe proved, in the order of how sure it is that the member cannot serve. */
-export type Verdict = 'good' | 'answered' | 'soft' | 'unreachable' | 'refused';
+/**
+ * What one health probe proved, in the order of how sure it is that the member cannot serve. `answered` is an answer that is no
+ * good one; `slow` a connection that was accepted, and no complete answer in time: its host and what listens there live.
+ */
+export type Verdict = 'good' | 'answered' | 'slow' | 'soft' | 'unreachable' | 'refused';
 
-/** How a member fails. An answer that is no good one (`answered`) is a soft failure too. */
-export type Failure = Exclude<Verdict, 'good' | 'answered'>;
+/** How a member fails. `answered` and `slow` are soft failures too. */
+export type Failure = Exclude<Verdict, 'good' | 'answered' | 'slow'>;
 
 /** The health of a member over time: `unknown` until `rise` good probes in a row. */
 export type Health = 'unknown' | 'passing' | 'failing';

@@ -31,8 +31,9 @@ interface Loss {
 }
 
 /**
- * Probes in a row without an answer that remove a member whose session is gone: nothing else vouches for it. A red
- * `/readyz` is an answer: one slow etcd election must not take out whatever has lost its session just then.
+ * Probes in a row that remove a member whose session is gone, since nothing else vouches for it: refused, or without so much as an
+ * accepted connection. A red `/readyz` is an answer, and a slow one is on its way: a machine that is busy, or an etcd election,
+ * must not take out whatever has lost its session just then. Such a member waits as those with a session do.
  */
 const STALE_PROBES: number = 2;
 
@@ -315,7 +316,7 @@ export class Member {
       return;
     }
     this.health.report(verdict, detail, now);
-    if (this.isUnclaimed && this.health.unansweredInARow >= STALE_PROBES) {
+    if (this.isUnclaimed && this.health.silentInARow >= STALE_PROBES) {
       const before = this.kept?.failed ?? this.path?.staleReason;
       this.#drop(`${before}; then ${STALE_PROBES} probes failed: ${detail}`);
       return;
@@ -326,8 +327,9 @@ export class Member {
       this.#deadSince = undefined;
     }
     // Its loss began a new history: whatever is in it was answered after that.
-    if (this.kept?.isDoubtful === true && !this.kept.isProvenAlive && this.health.hasAnswered) {
-      const reason = `${this.kept.unclaimed}, but its API server answers: waiting for its speaker`;
+    if (this.kept?.isDoubtful === true && !this.kept.isProvenAlive && this.health.hasAccepted) {
+      const lives = this.health.hasAnswered ? 'its API server answers' : 'its API server accepts connections';
+      const reason = `${this.kept.unclaimed}, but ${lives}: waiting for its speaker`;
       this.kept = { ...this.kept, until: now + staleTime, reason, isProvenAlive: true };
     }
   }

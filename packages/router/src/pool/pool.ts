@@ -70,6 +70,8 @@ export class Pool {
   #wakeAt: number | undefined;
   /** Since when enough members have been good: a member's time to recover does not run while all fail together. */
   #enoughGoodSince = Number.NEGATIVE_INFINITY;
+  /** The same, with those that wait for their speakers. */
+  #enoughOfAllSince = Number.NEGATIVE_INFINITY;
 
   constructor(vip: string, settings: PoolSettings) {
     this.vip = vip;
@@ -237,15 +239,20 @@ export class Pool {
   #evaluate(now: number): Transition[] {
     const members = [...this.#members.values()];
     this.#identify(members);
-    const isOverruled = this.#isPanic(members);
+    const isOverruled = this.#isPanic(members.filter(({ isCandidate }) => isCandidate));
     this.#panicSince = isOverruled ? (this.#panicSince ?? now) : undefined;
     if (isOverruled) {
       this.#enoughGoodSince = now;
     }
+    // Members that wait for their speakers are good or not beside all that are in use.
+    const areFewGood = this.#isPanic(members.filter((one) => one.isCandidate || one.isUnclaimed));
+    if (areFewGood) {
+      this.#enoughOfAllSince = now;
+    }
     const wasEmpty = members.every((member) => member.judgement.weight === 0);
     const ruled = members.map((member) => ({
       member,
-      next: judge(member, isOverruled, this.#eviction, now),
+      next: judge(member, member.isUnclaimed ? areFewGood : isOverruled, this.#evictionOf(member), now),
     }));
     const trusted = isOverruled ? ruled : applyDoubts(ruled, this.#doubts, this.#settings.panicThreshold);
     const judged = applyDrains(trusted, this.#drains, now);
@@ -291,14 +298,18 @@ export class Pool {
     }
   }
 
-  get #eviction(): Eviction {
-    return { after: this.#settings.evictAfter, enoughGoodSince: this.#enoughGoodSince };
+  #evictionOf({ isUnclaimed }: Member): Eviction {
+    const enoughGoodSince = isUnclaimed ? this.#enoughOfAllSince : this.#enoughGoodSince;
+    return { after: this.#settings.evictAfter, enoughGoodSince };
   }
 
-  /** Too few of the members with a session are good: better all of them than a last one that collapses. */
-  #isPanic(members: readonly Member[]): boolean {
-    const candidates = members.filter((member) => member.isCandidate && !this.#drains.has(member.nextHop));
-    const good = candidates.filter(({ health }) => health.hasPassed && health.failure === undefined);
+  /** Too few of those that could serve are good: better all of them than a last one that collapses. */
+  #isPanic(able: readonly Member[]): boolean {
+    const candidates = able.filter(({ nextHop }) => !this.#drains.has(nextHop));
+    // What is kept needs no pass: it was in use all the time.
+    const good = candidates.filter(
+      ({ health, kept }) => health.failure === undefined && (health.hasPassed || kept !== undefined),
+    );
     return good.length < candidates.length * this.#settings.panicThreshold;
   }
 
@@ -338,7 +349,7 @@ export class Pool {
 
   #nextDeadline(members: readonly Member[], now: number): number | undefined {
     const deadlines = members
-      .flatMap((member) => deadlinesOf(member, this.#eviction))
+      .flatMap((member) => deadlinesOf(member, this.#evictionOf(member)))
       .concat(this.#holdUntil ?? [], ...[...this.#drains.values()].map(({ until }) => until))
       .filter((deadline) => deadline > now);
     return deadlines.length === 0 ? undefined : Math.min(...deadlines);

@@ -16,7 +16,7 @@ const connectionEvent = fc
   )
   .chain((event) =>
     fc
-      .constantFrom<Role>('active', 'passive')
+      .constantFrom<Role>('active', 'passive', 'successor')
       .map((role): PeerInput => ({ type: 'connection', role, event })),
   );
 
@@ -39,7 +39,11 @@ const input: fc.Arbitrary<PeerInput> = fc.oneof(
 
 /** Keeps the books of what a driver would have after each list of actions. */
 class Books {
-  readonly timers = { active: new Set<string>(), passive: new Set<string>() };
+  readonly timers = {
+    active: new Set<string>(),
+    passive: new Set<string>(),
+    successor: new Set<string>(),
+  };
   isUp = false;
   isHeld = false;
 
@@ -107,7 +111,9 @@ describe('the FSM of a peer, whatever happens to it', () => {
             expect(books.isHeld).toBe(fsm.isHeld);
             if (fsm.state === 'Idle') {
               expect(
-                [...books.timers.active, ...books.timers.passive].filter((name) => name !== 'ConnectRetry'),
+                Object.values(books.timers)
+                  .flatMap((names) => [...names])
+                  .filter((name) => name !== 'ConnectRetry'),
               ).toEqual([]);
             }
             // A started peer is never forgotten in Idle: something will bring it back.

@@ -145,8 +145,9 @@ function restartHold({ negotiated }: EstablishedState): readonly Action[] {
 }
 
 /**
- * RFC 4724 section 5: with graceful restart of at least one family, a new connection means that the peer has restarted.
- * The old one is closed without a NOTIFICATION; otherwise the second connection is the peer's affair (collision).
+ * RFC 4724 section 5: with graceful restart of at least one family, a new connection means that the peer has restarted; `PeerFsm` says
+ * so when a valid OPEN has come by it. The old one is closed without a NOTIFICATION; otherwise the second connection is the peer's
+ * affair (collision).
  */
 function secondConnection(state: EstablishedState): Step {
   if ((state.negotiated.gracefulRestart?.families.length ?? 0) === 0) {

@@ -25,8 +25,8 @@ export type PeerInput =
 export type PeerAction =
   /** For one connection. `damp` and `connectRetryCounter` never come: the peer itself carries them out. */
   | { readonly type: 'connection'; readonly role: Role; readonly action: Action }
-  /** The connection just announced is the passive one from now on. */
-  | { readonly type: 'accept' }
+  /** The connection just announced has this role from now on. */
+  | { readonly type: 'accept'; readonly role: Role }
   /** Close the connection just announced, with a NOTIFICATION where one is given. */
   | {
       readonly type: 'refuse';
@@ -82,6 +82,10 @@ function isLimitPassed({ code, subcode }: NotificationContent): boolean {
 /** Never sent: it ends attempts, before there is a connection to send it on. */
 const cease: NotificationContent = Object.freeze({ code: 6, subcode: 0, data: new Uint8Array(0) });
 
+const roles = ['active', 'passive', 'successor'] as const satisfies readonly Role[];
+/** The peer has at most one of them beside a session. */
+const openedByPeer = ['passive', 'successor'] as const satisfies readonly Role[];
+
 const busyStates: readonly StateName[] = ['OpenSent', 'OpenConfirm', 'Established'];
 
 /** A TCP connection is there. */
@@ -99,7 +103,11 @@ export class PeerFsm {
   localOpen: OpenMessage;
   readonly #config: PeerFsmConfig;
   readonly #oscillation: Oscillation;
-  #states: { active: State; passive: State | undefined } = { active: { name: 'Idle' }, passive: undefined };
+  #states: Record<Role, State | undefined> & { active: State } = {
+    active: { name: 'Idle' },
+    passive: undefined,
+    successor: undefined,
+  };
   #actions: PeerAction[] = [];
   #isStarted = false;
   #isHeld = false;
@@ -119,9 +127,8 @@ export class PeerFsm {
 
   /** The state of the connection that has come further. */
   get state(): StateName {
-    const passive = this.#states.passive?.name ?? 'Idle';
-    const active = this.#states.active.name;
-    return stateNames.indexOf(passive) > stateNames.indexOf(active) ? passive : active;
+    const furthest = Math.max(...roles.map((role) => stateNames.indexOf(this.#states[role]?.name ?? 'Idle')));
+    return stateNames[furthest] ?? 'Idle';
   }
 
   /** The operator wants the session. */
@@ -141,20 +148,18 @@ export class PeerFsm {
 
   /** What the established session agreed on. */
   get negotiated(): Negotiated | undefined {
-    const { active, passive } = this.#states;
-    if (active.name === 'Established') return active.negotiated;
-    return passive?.name === 'Established' ? passive.negotiated : undefined;
+    const state = this.#states[this.establishedRole ?? 'active'];
+    return state?.name === 'Established' ? state.negotiated : undefined;
   }
 
   /** The connection that the established session uses. */
   get establishedRole(): Role | undefined {
-    if (this.#states.active.name === 'Established') return 'active';
-    return this.#states.passive?.name === 'Established' ? 'passive' : undefined;
+    return roles.find((role) => this.#states[role]?.name === 'Established');
   }
 
   /** There is a TCP connection, at whatever stage. */
   get isConnected(): boolean {
-    return isBusy(this.#states.active) || isBusy(this.#states.passive);
+    return roles.some((role) => isBusy(this.#states[role]));
   }
 
   /**
@@ -167,7 +172,9 @@ export class PeerFsm {
     this.#hasPassedLimit = false;
     this.#now = now;
     this.#take(input);
-    if (this.#states.passive !== undefined && !isBusy(this.#states.passive)) this.#states.passive = undefined;
+    for (const role of openedByPeer) {
+      if (!isBusy(this.#states[role])) this.#states[role] = undefined;
+    }
     if (this.#isStarted) this.#settle(now);
     return this.#actions;
   }
@@ -202,7 +209,7 @@ export class PeerFsm {
 
   /** Ends both connections as an operator does, and forgets what the peer did before. */
   #end(notification: NotificationContent | undefined): void {
-    for (const role of ['active', 'passive'] as const) this.#run(role, { type: 'ManualStop', notification });
+    for (const role of roles) this.#run(role, { type: 'ManualStop', notification });
     this.#oscillation.reset();
     this.#attempts = 0;
     this.#release();
@@ -225,19 +232,23 @@ export class PeerFsm {
       return;
     }
     const established = this.establishedRole;
-    if (established !== undefined) {
-      // RFC 4724 section 5: with graceful restart the new connection replaces the old one.
-      this.#run(established, { type: 'TcpConnectionConfirmed' });
-      if (this.establishedRole !== undefined) {
-        this.#refuse('a session is established', connectionCollision);
-        return;
-      }
+    if (established !== undefined && !this.#mayBeReplaced) {
+      this.#refuse('a session is established', connectionCollision);
+      return;
     }
     // The peer opens a second connection only when it has given up the first: the newer one is the one it uses.
-    this.#run('passive', { type: 'OpenCollisionDump' });
-    this.#states.passive = { name: 'Active', delayingOpen: false };
-    this.#actions.push({ type: 'accept' });
-    this.#run('passive', { type: 'TcpConnectionConfirmed' });
+    for (const role of openedByPeer) {
+      if (role !== established) this.#run(role, { type: 'OpenCollisionDump' });
+    }
+    const role = established === 'passive' ? 'successor' : 'passive';
+    this.#states[role] = { name: 'Active', delayingOpen: false };
+    this.#actions.push({ type: 'accept', role });
+    this.#run(role, { type: 'TcpConnectionConfirmed' });
+  }
+
+  /** RFC 4724 section 4.2: with graceful restart the next connection of the peer replaces that of the session. */
+  get #mayBeReplaced(): boolean {
+    return (this.negotiated?.gracefulRestart?.families.length ?? 0) > 0;
   }
 
   #refuse(reason: string, notification?: NotificationContent): void {
@@ -245,20 +256,29 @@ export class PeerFsm {
   }
 
   #connectionEvent(role: Role, event: FsmEvent): void {
-    const other: Role = role === 'active' ? 'passive' : 'active';
     const state = this.#states[role];
-    if (event.type === 'BGPOpen' && isOpenAwaited(state) && isBusy(this.#states[other])) {
+    const isOpen = event.type === 'BGPOpen' && isOpenAwaited(state);
+    const established = this.establishedRole;
+    if (isOpen && established !== undefined && role !== 'active' && this.#mayBeReplaced) {
+      // A valid OPEN says that the peer has restarted; a connection alone may be anybody's who has its address.
+      this.#run(established, { type: 'TcpConnectionConfirmed' });
+    }
+    const others = roles.filter((one) => one !== role);
+    const other = others.find((one) => isBusy(this.#states[one]));
+    if (isOpen && other !== undefined) {
       // Both connections are to the one peer of this address, so the OPEN tells the identifier behind the other one
       // too: it is examined also in OpenSent, as RFC 4271 section 6.8 allows. Resolving before the KEEPALIVE goes out
       // keeps the peer from establishing the connection that we are about to close.
-      const survivor = this.establishedRole === undefined ? survivingRole(event.negotiated) : other;
-      const loser = survivor === role ? other : role;
-      this.#run(loser, { type: 'OpenCollisionDump' });
-      if (loser === role) return;
+      const opener = role === 'active' ? 'active' : 'passive';
+      const isLoser = this.establishedRole !== undefined || survivingRole(event.negotiated) !== opener;
+      this.#run(isLoser ? role : other, { type: 'OpenCollisionDump' });
+      if (isLoser) return;
     }
     if (event.type === 'KeepAliveMsg' && state?.name === 'OpenConfirm') {
       // One session: the other connection, or the attempt at it, ends.
-      if (this.#states[other]?.name !== 'Idle') this.#run(other, { type: 'OpenCollisionDump' });
+      for (const one of others) {
+        if (this.#states[one]?.name !== 'Idle') this.#run(one, { type: 'OpenCollisionDump' });
+      }
     }
     this.#run(role, event);
   }
@@ -266,6 +286,8 @@ export class PeerFsm {
   #run(role: Role, event: FsmEvent): void {
     const from = this.#states[role];
     if (from === undefined) return;
+    // What comes of a connection beside the session says nothing against the peer of the session.
+    const isBeside = this.establishedRole !== undefined && this.establishedRole !== role;
     const { state, actions, reason } = step(from, event, this.#connectionConfig(role));
     this.#states[role] = state;
     if (state.name !== from.name) {
@@ -283,7 +305,10 @@ export class PeerFsm {
       endsWithoutFault(event) &&
       this.#now - this.#establishedAt >= CALM_SESSION;
     for (const action of actions) {
-      if (!(isRestart && action.type === 'damp')) this.#act(role, action);
+      const isIgnored =
+        (action.type === 'damp' && (isRestart || isBeside)) ||
+        (action.type === 'connectRetryCounter' && isBeside);
+      if (!isIgnored) this.#act(role, action);
     }
   }
 
@@ -315,8 +340,8 @@ export class PeerFsm {
   #settle(now: number): void {
     const damped = this.#hasFailed ? this.#oscillation.fail(now) : 0;
     const seconds = Math.max(damped, this.#hasPassedLimit ? (this.#config.limitHold ?? 0) : 0);
-    const { active, passive } = this.#states;
-    if (this.#isHeld || isBusy(active) || passive !== undefined) return;
+    const { active, passive, successor } = this.#states;
+    if (this.#isHeld || isBusy(active) || passive !== undefined || successor !== undefined) return;
     if (seconds > 0) {
       if (active.name !== 'Idle') this.#run('active', { type: 'AutomaticStop', notification: cease });
       this.#isHeld = true;
@@ -335,7 +360,7 @@ export class PeerFsm {
     const { passive, connectRetryTime, delayOpenTime, sendHoldTime } = this.#config;
     return {
       localOpen: this.localOpen,
-      passive: passive || role === 'passive',
+      passive: passive || role !== 'active',
       connectRetryTime,
       retryDelay: Math.min(connectRetryTime, 2 ** Math.max(0, Math.min(this.#attempts, 30) - 1)),
       delayOpenTime,

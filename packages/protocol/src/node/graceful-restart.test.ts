@@ -221,6 +221,29 @@ describe('a session that ends otherwise', () => {
     expect(prefixesOf(right.peer.paths())).toEqual(['10.9.0.0/24 stale']);
   });
 
+  it('is not there for a bare connection, nor for one that brings anything but an OPEN', async () => {
+    const { pair, right } = await announced();
+    const stranger = pair.network.host('10.0.0.1');
+    for (const octets of [
+      [],
+      [0],
+      Array<number>(19).fill(0xff),
+      [...Array<number>(16).fill(0xff), 0, 19, 4],
+    ]) {
+      const socket = stranger.open('10.0.0.2', {});
+      socket.on('error', () => undefined);
+      socket.connect(179, '10.0.0.2');
+      await pair.clock.advance(1);
+      socket.write(Uint8Array.from(octets));
+      await pair.clock.advance(1);
+      socket.destroy();
+      await pair.clock.advance(1);
+    }
+    expect(right.heard.down).toEqual([]);
+    expect(right.peer.state).toBe('Established');
+    expect(prefixesOf(right.peer.paths())).toEqual(['10.9.0.0/24']);
+  });
+
   it('by a stop that keeps forwarding says nothing, and its paths stay', async () => {
     const { pair, left, right } = await announced();
     await left.speaker.close({ keepForwarding: true });

@@ -4,6 +4,7 @@ import {
   type DownKind,
   formatRouterId,
   type Negotiated,
+  type Role,
   type StateName,
 } from '../index.ts';
 import type { MessageCounts } from './message-counters.ts';
@@ -16,7 +17,7 @@ interface Ago {
 
 /** A change of state of one of the peer's connections. */
 export interface TransitionStatus extends Ago {
-  readonly role: 'active' | 'passive';
+  readonly role: Role;
   readonly from: StateName;
   readonly to: StateName;
   readonly reason: string;

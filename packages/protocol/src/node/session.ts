@@ -52,6 +52,7 @@ export class Session {
     this.#timers = {
       active: connectionTimers(options, (event) => this.#event('active', event)),
       passive: connectionTimers(options, (event) => this.#event('passive', event)),
+      successor: connectionTimers(options, (event) => this.#event('successor', event)),
     };
     this.notifications = new NotificationLog(clock, (event) => handlers.event(event));
     this.#idleHold = new SessionTimers({
@@ -81,9 +82,12 @@ export class Session {
     return this.#fsm.isConnected;
   }
 
-  /** Milliseconds until the timers that run expire; of two connections, those of the passive one. */
+  /** Milliseconds until the timers that run expire; of two connections, those of the session or else of the one that the peer opened. */
   get timers(): Partial<Record<ConnectionTimer, number>> {
-    return { ...this.#timers.active.remaining(), ...this.#timers.passive.remaining() };
+    const { active, passive, successor } = this.#timers;
+    const role = this.#fsm.establishedRole;
+    if (role !== undefined) return this.#timers[role].remaining();
+    return { ...active.remaining(), ...passive.remaining(), ...successor.remaining() };
   }
 
   get connectRetryCounter(): number {
@@ -184,7 +188,7 @@ export class Session {
         this.#act(action.role, action.action);
         return;
       case 'accept':
-        if (socket !== undefined) this.#attach('passive', socket);
+        if (socket !== undefined) this.#attach(action.role, socket);
         return;
       case 'refuse':
         if (socket !== undefined) this.#refuse(socket, action.notification, action.reason);

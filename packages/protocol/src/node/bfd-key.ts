@@ -7,7 +7,7 @@ export function bfdNonce(): Uint8Array {
 }
 
 /**
- * The key that both ends of a BGP session authenticate BFD with (ADR 23); `undefined` unless both have offered it. It is another one
+ * The key that both ends of a BGP session authenticate BFD with (ADR 24); `undefined` unless both have offered it. It is another one
  * when one of the two processes is, so that what was recorded of an earlier one is of no use.
  * @param password of the session (RFC 2385)
  */

@@ -1,4 +1,7 @@
 /** What others do to the VIP on `lo`, on a real kernel. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { field, type LineProcess, NetworkNamespace } from '../testing/network-namespace.ts';
 
@@ -36,6 +39,7 @@ async function repairs(count: number): Promise<unknown[]> {
 interface Entry {
   readonly local?: string;
   readonly prefixlen: number;
+  readonly scope: string;
   readonly valid_life_time: number;
   readonly preferred_life_time: number;
 }
@@ -49,7 +53,11 @@ function entries(address: string): readonly Entry[] {
 /** Exactly one, of this host alone, which ends by itself. */
 function expectLease(address: string): void {
   expect(entries(address)).toEqual([
-    expect.objectContaining({ prefixlen: address.includes(':') ? 128 : 32, preferred_life_time: 0 }),
+    expect.objectContaining({
+      prefixlen: address.includes(':') ? 128 : 32,
+      scope: address.includes(':') ? 'global' : 'host',
+      preferred_life_time: 0,
+    }),
   ]);
   expect(entries(address)[0]?.valid_life_time).toBeLessThanOrEqual(90);
 }
@@ -93,6 +101,78 @@ describe('a bound VIP', () => {
     master.ip('address', 'add', `${VIP}/24`, 'dev', 'lo');
     await bind(VIP);
     expectLease(VIP);
+  });
+});
+
+/** What the kernel says of routes until `end` is called, which waits for all that came before. */
+function watchRoutes(): { end(): Promise<string> } {
+  const monitor = spawn('ip', ['-n', master.name, 'monitor', 'route'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let told = '';
+  monitor.stdout.on('data', (text) => {
+    told += text;
+  });
+  const until = async (text: string): Promise<void> => {
+    for (let metric = 1; !told.includes(text); metric += 1) {
+      // The kernel says nothing of a route that is there already.
+      master.ip('route', 'add', 'blackhole', text, 'metric', String(metric));
+      if (!told.includes(text)) await Promise.race([once(monitor.stdout, 'data'), sleep(100)]);
+    }
+  };
+  const begun = until('198.51.100.1');
+  return {
+    async end() {
+      await begun;
+      await until('198.51.100.2');
+      const exit = once(monitor, 'exit');
+      monitor.kill();
+      await exit;
+      return told;
+    },
+  };
+}
+
+describe('the source of connections to other hosts', () => {
+  const NODE = '10.8.0.1';
+  const source = (): string | undefined => {
+    const [route] = JSON.parse(master.ip('-json', 'route', 'get', '192.0.2.1')) as [{ prefsrc?: string }];
+    return route.prefsrc;
+  };
+  /** An uplink without an address of its own, as of a host with BGP to its racks. */
+  beforeAll(() => {
+    master.ip('link', 'add', 'uplink', 'type', 'veth', 'peer', 'name', 'other-end');
+    for (const end of ['uplink', 'other-end']) master.ip('link', 'set', end, 'up');
+    master.ip('route', 'add', 'default', 'dev', 'uplink');
+    master.ip('address', 'add', `${NODE}/32`, 'dev', 'lo');
+  });
+  afterAll(() => {
+    master.ip('link', 'del', 'uplink');
+    master.ip('address', 'del', `${NODE}/32`, 'dev', 'lo');
+  });
+
+  it('is not the VIP when the address of the node was there before, or is added again after it', async () => {
+    await bind(VIP);
+    expect(source()).toBe(NODE);
+    master.ip('address', 'del', `${NODE}/32`, 'dev', 'lo');
+    expect(source()).not.toBe(VIP);
+    master.ip('address', 'add', `${NODE}/32`, 'dev', 'lo');
+    expect(source()).toBe(NODE);
+  });
+
+  it('is not one that was there with another scope, as an earlier version had it, and that is never gone', async () => {
+    // Not ours yet, so that it stays until it is bound.
+    master.ip('address', 'del', `${NODE}/32`, 'dev', 'lo');
+    await bind(VIP);
+    const routes = watchRoutes();
+    master.ip('address', 'add', `${VIP}/31`, 'dev', 'lo', 'noprefixroute');
+    master.ip('address', 'del', `${VIP}/32`, 'dev', 'lo');
+    master.ip('address', 'add', `${VIP}/32`, 'dev', 'lo', 'valid_lft', '80', 'preferred_lft', '0');
+    master.ip('address', 'add', `${NODE}/32`, 'dev', 'lo');
+    await repairs(1);
+    expectLease(VIP);
+    expect(source()).toBe(NODE);
+    expect(await routes.end()).not.toContain(`Deleted local ${VIP}`);
   });
 });
 

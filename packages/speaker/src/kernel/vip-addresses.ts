@@ -64,8 +64,19 @@ export class VipAddresses {
       this.#set(index, vip);
       return [...removed, phrase(vip, own)];
     }
-    this.#set(index, vip);
+    if (own !== undefined && own.scope !== 'host') this.#rescope(index, vip);
+    else this.#set(index, vip);
     return [phrase(vip, own), ...remove()];
+  }
+
+  /** An address keeps the scope that it was added with: it is added anew, under another prefix length meanwhile. */
+  #rescope(index: number, vip: VipConfig): void {
+    const { address } = vip;
+    const prefixLength = hostLength(address);
+    this.#set(index, vip, prefixLength - 1);
+    this.#routes.deleteAddress({ index, address, prefixLength });
+    this.#set(index, vip);
+    this.#routes.deleteAddress({ index, address, prefixLength: prefixLength - 1 });
   }
 
   /** Starts the lease of every bound VIP anew. */
@@ -74,14 +85,18 @@ export class VipAddresses {
     for (const vip of this.#vips) if (bound.has(vip.address)) this.#set(index, vip);
   }
 
-  #set(index: number, { address }: VipConfig): void {
+  /** Scope `host` keeps IPv4 from taking it for a source towards other hosts; `preferredLifetime` says so to IPv6 alone. */
+  #set(index: number, { address }: VipConfig, prefixLength = hostLength(address)): void {
+    const isIpv6 = address.includes(':');
     this.#routes.setAddress({
       index,
       address,
-      prefixLength: hostLength(address),
+      prefixLength,
+      scope: isIpv6 ? 'global' : 'host',
+      noPrefixRoute: prefixLength < hostLength(address),
       validLifetime: LEASE_SECONDS,
       preferredLifetime: 0,
-      noDad: address.includes(':'),
+      noDad: isIpv6,
       protocol: ADDRESS_PROTOCOL,
     });
   }
@@ -103,8 +118,10 @@ function hostLength(address: string): number {
 }
 
 /** As ours are: it ends by itself, and is never chosen as a source. */
-export function isLease({ validLifetime, preferredLifetime }: InterfaceAddress): boolean {
-  return validLifetime !== undefined && preferredLifetime === 0;
+export function isLease(entry: InterfaceAddress): boolean {
+  const { address, scope, validLifetime, preferredLifetime } = entry;
+  const isPassive = preferredLifetime === 0 && (address.includes(':') || scope === 'host');
+  return validLifetime !== undefined && isPassive;
 }
 
 function phrase({ address }: VipConfig, before: InterfaceAddress | undefined): string {

@@ -7,7 +7,7 @@ const authType = 5;
 const nonceLength = 16;
 
 /**
- * The sender can authenticate BFD by a key made of the session's password and both ends' nonces (ADR 23):
+ * The sender can authenticate BFD by a key made of the session's password and both ends' nonces (ADR 24):
  *
  *     | "bgp-lb" (6) | Auth Type (1) | nonce (16) |
  */

@@ -34,7 +34,7 @@ export type Capability =
     }
   /** RFC 7911 section 4. */
   | { readonly name: 'add-path'; readonly families: readonly (AfiSafi & { readonly mode: AddPathMode })[] }
-  /** ADR 23: Meticulous Keyed SHA1 for BFD, with 16 random octets of the sender's. */
+  /** ADR 24: Meticulous Keyed SHA1 for BFD, with 16 random octets of the sender's. */
   | { readonly name: 'bfd-authentication'; readonly nonce: Uint8Array }
   /** Any other, kept byte for byte. */
   | { readonly name: 'unknown'; readonly code: number; readonly value: Uint8Array };

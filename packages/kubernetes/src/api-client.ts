@@ -9,7 +9,8 @@ import { readText } from './read-text.ts';
 
 /** Milliseconds within which a server has to begin its answer; then the next one is asked. */
 const ANSWER_LIMIT = 10_000;
-const TOO_MANY_REQUESTS = 429;
+/** HTTP: the resourceVersion is older than what the API server remembers. */
+const GONE = 410;
 /** Octets of an answer that says no. */
 const LONGEST_REFUSAL = 64 * 1024;
 
@@ -43,7 +44,7 @@ export class ApiClient {
   }
 
   /**
-   * GET. The servers are tried in turn until one answers with less than 500.
+   * GET. The servers are tried in turn until one answers with 200.
    * @returns the answer, with status 200 and its body to be read
    * @throws ApiError, or the reason of the signal
    */
@@ -63,12 +64,12 @@ export class ApiClient {
         return answer;
       } catch (error) {
         signal.throwIfAborted();
-        status = error instanceof ApiError ? error.status : undefined;
+        const own = error instanceof ApiError ? error.status : undefined;
+        status = own ?? status;
         faults.push(`${server.url}: ${errorText(error)}`);
-        if (status === undefined || status === TOO_MANY_REQUESTS || status >= 500) continue;
-        // It is there, and says no: another server of the same cluster would say the same.
-        [this.#server, this.#isDoubted] = [server.url, false];
-        break;
+        // Another server that says no may be one of another cluster, and does not keep us from those that are right. What is gone is
+        // so for all.
+        if (own === GONE) break;
       }
     }
     if (faults.length === 0) throw new ApiError('unreachable', 'no API server is configured or known');

@@ -59,6 +59,10 @@ describe('what is done next', () => {
     expect(after([listed, broken, listed]).error).toBe('ECONNREFUSED');
   });
 
+  it('has no error once a watch is open for a while, also when there is nothing to tell', () => {
+    expect(after([listed, broken, { type: 'watching' }])).toMatchObject({ error: undefined, failures: 0 });
+  });
+
   it('asks for watches of 300 to 600 seconds', () => {
     expect([watchSeconds(0), watchSeconds(0.999_999)]).toEqual([300, 600]);
   });

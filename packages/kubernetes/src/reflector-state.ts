@@ -7,6 +7,8 @@ export type ReflectorEvent =
   | { readonly type: 'confirmed' }
   /** An object or a bookmark of the watch. */
   | { readonly type: 'heard'; readonly resourceVersion: string }
+  /** The watch has been open for a while, whether or not there is anything to tell. */
+  | { readonly type: 'watching' }
   /** The API server ended the watch in order. */
   | { readonly type: 'ended'; readonly lastedMs: number }
   /** A list beside the watch failed. */
@@ -36,7 +38,7 @@ export interface ReflectorState {
 }
 
 /** A watch that ends before is one that failed: an API server, or something before it, that ends each at once. Milliseconds. */
-const SHORTEST_WATCH = 1_000;
+export const SHORTEST_WATCH = 1_000;
 const SHORTEST_DELAY = 1_000;
 const LONGEST_DELAY = 30_000;
 
@@ -66,6 +68,8 @@ export function nextState(state: ReflectorState, event: ReflectorEvent, now: num
       return { ...state, pollError: event.reason };
     case 'heard':
       return { ...well(state, now), resourceVersion: event.resourceVersion };
+    case 'watching':
+      return well(state, now);
     case 'ended':
       if (event.lastedMs < SHORTEST_WATCH)
         return fail(state, 'the API server ended the watch at once', 'list');

@@ -109,6 +109,8 @@ describe('the reflector', { timeout: 30_000 }, () => {
     const reflector = newReflector();
     await watching();
     expect([...objects]).toEqual([['pool', { value: '1' }]]);
+    // What is not known is left out.
+    api.sendRaw('{"type":"NEWS","object":{}}');
     api.put(PATH, 'pool', data('2'));
     api.put(PATH, 'other', data('y'));
     await until(() => (objects.get('pool') as { value: string }).value === '2');
@@ -220,6 +222,10 @@ describe('the reflector', { timeout: 30_000 }, () => {
     clock.fire(POLL);
     await until(() => said.length === 2);
     expect(reflector.status().error).toMatch(/^watch: /);
+    // A watch that is open and has nothing to tell is well.
+    api.setMode('good');
+    await until(() => reflector.status().error === undefined);
+    expect(said).toHaveLength(2);
   });
 
   it('goes on when a handler throws', async () => {
@@ -267,15 +273,6 @@ describe('the reflector', { timeout: 30_000 }, () => {
     await watching();
     api.sendRaw(line);
     await api.until(() => api.asked.filter(({ kind }) => kind === 'list').length === 2);
-    api.put(PATH, 'pool', data('2'));
-    await until(() => said.length === 2);
-  });
-
-  it('leaves out events that it does not know', async () => {
-    api.put(PATH, 'pool', data('1'));
-    newReflector();
-    await watching();
-    api.sendRaw('{"type":"NEWS","object":{}}');
     api.put(PATH, 'pool', data('2'));
     await until(() => said.length === 2);
   });
@@ -361,7 +358,18 @@ describe('the servers', { timeout: 30_000 }, () => {
     writeFileSync(join(folder, 'ca.crt'), tls.cert);
     const other = newReflector(ONE, [], () => [{ url: api.url, serverName: 'another' }]);
     await until(() => other.status().error?.includes('another'));
-    expect(api.asked.every(({ kind }) => kind === 'list' || kind === 'watch')).toBe(true);
+  });
+
+  it('that refuse do not keep from one that does not', async () => {
+    const other = new StandInApiServer(tls);
+    other.allow('another', [{ path: PATH }]);
+    await other.listen();
+    api.put(PATH, 'pool', data('1'));
+    newReflector(ONE, [other.url, api.url]);
+    await until(() => objects.has('pool'));
+    expect(client.server).toBe(api.url);
+    expect(other.asked.map(({ kind }) => kind)).toEqual(['list']);
+    await other.close();
   });
 
   it('are tried in turn, those that become known later too, and the one that answers is kept', async () => {

@@ -9,6 +9,7 @@ import {
   type ReflectorEvent,
   type ReflectorState,
   retryDelay,
+  SHORTEST_WATCH,
   watchSeconds,
 } from './reflector-state.ts';
 import { type WatchEvent, watchObjects } from './watch-objects.ts';
@@ -142,20 +143,20 @@ export class Reflector {
     await this.#interruptible(async (request) => {
       const { signal } = request;
       this.#rewatch = () => request.abort();
+      let cancel = (): void => undefined;
+      const begun = (): void => {
+        cancel = clock.after(SHORTEST_WATCH, () => this.#take({ type: 'watching' }));
+      };
+      const options = { client, selection, resourceVersion, timeoutSeconds, clock, signal, begun };
       try {
-        for await (const event of watchObjects({
-          client,
-          selection,
-          resourceVersion,
-          timeoutSeconds,
-          clock,
-          signal,
-        })) {
+        for await (const event of watchObjects(options)) {
           if (signal.aborted) return;
           this.#hear(event);
         }
       } catch (error) {
         if (!signal.aborted) throw error;
+      } finally {
+        cancel();
       }
       if (!signal.aborted) this.#take({ type: 'ended', lastedMs: clock.now() - began });
     });

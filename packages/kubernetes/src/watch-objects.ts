@@ -29,6 +29,8 @@ export interface WatchOptions {
   readonly timeoutSeconds: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  /** The API server has begun to answer. */
+  readonly begun: () => void;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface WatchOptions {
  * @throws ApiError, with the status of an ERROR event; or the reason of the signal
  */
 export async function* watchObjects(options: WatchOptions): AsyncGenerator<WatchEvent> {
-  const { client, selection, resourceVersion, timeoutSeconds, clock, signal } = options;
+  const { client, selection, resourceVersion, timeoutSeconds, clock, signal, begun } = options;
   const silence = new AbortController();
   const both = AbortSignal.any([signal, silence.signal]);
   const rearm = (): (() => void) =>
@@ -56,6 +58,7 @@ export async function* watchObjects(options: WatchOptions): AsyncGenerator<Watch
       },
       both,
     );
+    begun();
     const heard = (): void => {
       stop();
       stop = rearm();

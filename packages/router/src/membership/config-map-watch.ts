@@ -1,4 +1,4 @@
-import { ConfigError } from '@bgp-lb/daemon';
+import { ConfigError, formatDiagnostic } from '@bgp-lb/daemon';
 import { type ApiClient, type KubernetesObject, Reflector } from '@bgp-lb/kubernetes';
 import type { Clock } from '@bgp-lb/protocol/node';
 import type { PoolList } from '../config/members-schema.ts';
@@ -8,6 +8,8 @@ import type { SourceEvent } from './source-status.ts';
 
 /** Milliseconds between the lists beside the watch. */
 const POLL_INTERVAL = 30_000;
+/** Faults of one list that are told. */
+const MOST_FAULTS = 5;
 
 export interface ConfigMapWatchOptions {
   readonly namespace: string;
@@ -92,7 +94,7 @@ export class ConfigMapWatch {
       this.#list = parsePool(text, `configMap ${this.key}`);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      this.#refuse(error.message);
+      this.#refuse(faultText(error));
       return;
     }
     [this.#isFromDisk, this.#fault] = [false, ''];
@@ -145,4 +147,11 @@ export class ConfigMapWatch {
       return undefined;
     }
   }
+}
+
+/** Places and reasons of the first faults, without the lines of the source, on one line. */
+function faultText({ diagnostics }: ConfigError): string {
+  const shown = diagnostics.slice(0, MOST_FAULTS).map(({ sourceLine: _, ...one }) => formatDiagnostic(one));
+  const more = diagnostics.length - shown.length;
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }

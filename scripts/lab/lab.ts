@@ -54,6 +54,8 @@ export interface LabOptions {
   readonly bfd?: number | null;
   /** net.ipv4.conf.default.rp_filter of all hosts; default: the kernel's. */
   readonly rpFilter?: 0 | 1 | 2;
+  /** What carries the VIPs on the load balancers; default `kernel`. */
+  readonly dataPlane?: 'kernel' | 'haproxy';
   /** Keys of router.yaml and speaker.yaml, put over the lab's. */
   readonly router?: JsonObject;
   readonly speaker?: JsonObject;
@@ -148,6 +150,7 @@ export class Lab {
         bfd,
         hasUpstreamSession: upstream === 'frr',
         program: options.programs?.router ?? bundle('bgp-lb-router'),
+        dataPlane: options.dataPlane ?? 'kernel',
         router: options.router ?? {},
       });
     });

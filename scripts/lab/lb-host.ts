@@ -1,5 +1,6 @@
 /** A load balancer machine: the router daemon and its configuration. */
 import { writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import {
   type AddressFamily,
   hostAddress,
@@ -60,6 +61,8 @@ export interface LbSettings {
   /** True when the upstream router speaks BGP. */
   readonly hasUpstreamSession: boolean;
   readonly program: string;
+  /** With `haproxy` the host runs HAProxy as a service: it lives and dies without the router. */
+  readonly dataPlane: 'kernel' | 'haproxy';
   /** Put over the configuration: keys of router.yaml. */
   readonly router: JsonObject;
 }
@@ -92,6 +95,23 @@ export class LbHost extends Host {
   override async powerOn(): Promise<void> {
     await super.powerOn();
     this.writeConfig();
+    if (this.#settings.dataPlane === 'haproxy') this.#startHaproxy();
+  }
+
+  /** As its unit does: from the moment on that there is a configuration, and again whenever it has ended. */
+  #startHaproxy(): void {
+    const { config, master } = this.haproxy;
+    const run = `haproxy -W -S ${master},mode,600 -f ${config}`;
+    this.spawn('haproxy', ['sh', '-c', `while :; do if [ -e ${config} ]; then ${run}; fi; sleep 0.2; done`]);
+  }
+
+  /** Where HAProxy's files and sockets are. */
+  get haproxy(): { readonly config: string; readonly socket: string; readonly master: string } {
+    return {
+      config: this.path('var/lib/bgp-lb/haproxy/haproxy.cfg'),
+      socket: this.path('run/haproxy.sock'),
+      master: this.path('run/haproxy-master.sock'),
+    };
   }
 
   /** Writes router.yaml; `over` is put over the lab's own settings. */
@@ -115,6 +135,11 @@ export class LbHost extends Host {
   /** The name of the neighbors of a family: the first has the plain one. */
   #nameOf(name: string, family: AddressFamily): string {
     return family === this.family ? name : `${name}-${family}`;
+  }
+
+  #haproxyDataplane(): JsonObject {
+    const { config, socket, master } = this.haproxy;
+    return { kind: 'haproxy', folder: dirname(config), socket, masterSocket: master };
   }
 
   #mastersOf(family: AddressFamily): JsonObject {
@@ -159,6 +184,7 @@ export class LbHost extends Host {
       neighbors: [...this.neighbors()],
       // Tests and benchmarks kill the same masters again and again; those about members that keep leaving turn this on.
       pool: { flapHold: '0s' },
+      ...(this.#settings.dataPlane === 'haproxy' && { dataplane: this.#haproxyDataplane() }),
       healthCheck: { interval: '200ms', timeout: '1s', caFile: this.caFile },
       stateDir: this.path('var/lib/bgp-lb'),
       api: { socket: this.router.socketPath, listen: '127.0.0.1:9474' },

@@ -1,6 +1,7 @@
 /** What Node lacks on Linux: TCP and UDP socket options, scheduling, rtnetlink, sysctl and nftables. */
 export { type AskedLink, addressOwners } from './address-owner.ts';
 export { arpLinks } from './arp-links.ts';
+export { type ChildProgram, startProgram } from './child-program.ts';
 export { SystemCallError } from './errno.ts';
 export type { AddressKey, AddressSetting, InterfaceAddress } from './interface-address.ts';
 export { AddressFlag, detectionOf, lastingGlobalAddress } from './interface-address.ts';

@@ -129,7 +129,7 @@ class Router {
     this.#ca = new CaFile(config.healthCheck.caFile, now);
     this.#pools = new VipPools(config);
     this.#forwardingTimes = new ForwardingTimes(now, [...this.#pools.all.keys()]);
-    this.#dataPlane = makeDataPlane(config, (error) => this.#observer.problem(error.message));
+    this.#dataPlane = makeDataPlane(config, this.#observer, this.#reload, this.#ca, this.#pools.all);
     this.#onLink = makeOnLinkResponder(config, this.#clock, this.#observer);
     this.#serviceStatus = new ServiceStatus({
       clock: this.#clock,

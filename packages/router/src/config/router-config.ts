@@ -131,8 +131,22 @@ export interface KernelDataplaneConfig {
   readonly proxyMode: 'responder' | 'macvlan';
 }
 
+/** HAProxy ends the clients' connections and makes others to the members. Times in milliseconds. */
+export interface HaproxyDataplaneConfig {
+  readonly kind: 'haproxy';
+  readonly folder: string;
+  readonly socket: string;
+  readonly masterSocket: string;
+  readonly maxConnections: number;
+  readonly idleTimeout: number;
+  readonly userTimeout: number;
+  /** The VIPs are made addresses of this host. */
+  readonly localVips: boolean;
+  readonly protocol: number;
+}
+
 /** How packets get to the members, by `kind`. Keys of one kind are none of another. */
-export type DataplaneConfig = KernelDataplaneConfig;
+export type DataplaneConfig = KernelDataplaneConfig | HaproxyDataplaneConfig;
 
 /** The router's configuration: the file with all defaults filled in. Durations are milliseconds. */
 export interface RouterConfig {

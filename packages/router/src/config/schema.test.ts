@@ -94,7 +94,9 @@ describe('the configuration', () => {
   });
 
   it('takes flags over the file', () => {
-    expect(load(head + vips + masters, { 'dataplane.buckets': '1024' }).dataplane.buckets).toBe(1024);
+    expect(load(head + vips + masters, { 'dataplane.buckets': '1024' }).dataplane).toMatchObject({
+      buckets: 1024,
+    });
   });
 
   it('takes a list of AS numbers and external', () => {
@@ -226,7 +228,7 @@ describe('the configuration', () => {
     [
       'a data plane of another kind',
       `${head}${vips}${masters}dataplane: { kind: nftables }\n`,
-      'dataplane.kind: is not one of the allowed values, got "nftables"; allowed: kernel',
+      'dataplane.kind: is not one of the allowed values, got "nftables"; allowed: kernel, or haproxy',
     ],
     ['a duration without unit', `${head}${vips}${masters}pool: { evictAfter: 15 }\n`, 'evictAfter'],
   ])('refuses %s, with file, line and column', (_, text, message) => {

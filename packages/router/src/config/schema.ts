@@ -163,8 +163,52 @@ const kernelDataplane = z.strictObject({
     ),
 });
 
+const haproxyDataplane = z.strictObject({
+  kind: z.literal('haproxy').describe('Who forwards: HAProxy 2.6 or newer, a service of its own.'),
+  folder: filePath()
+    .default('/var/lib/bgp-lb/haproxy')
+    .describe('Where haproxy.cfg, the state that HAProxy starts with, and its copy of the CA are written.'),
+  socket: socketPath()
+    .default('/run/bgp-lb-haproxy/haproxy.sock')
+    .describe("HAProxy's run-time API, by which members are changed."),
+  masterSocket: socketPath()
+    .default('/run/bgp-lb-haproxy/master.sock')
+    .describe('The API of its master process (`haproxy -S`), by which it is reloaded.'),
+  maxConnections: z
+    .int()
+    .min(100)
+    .max(1_000_000)
+    .default(8000)
+    .describe('Connections of clients at a time; more wait. HAProxy needs two descriptors for each.'),
+  idleTimeout: duration({ min: SECOND, max: 24 * 60 * MINUTE })
+    .default(60 * MINUTE)
+    .describe(
+      'A connection without an octet for so long is closed. Watches of Kubernetes may be idle for long.',
+    ),
+  userTimeout: duration({ min: SECOND, max: 60 * MINUTE })
+    .default(30 * SECOND)
+    .describe(
+      'A client or member that is silent for so long is asked by keepalives, and left when it is gone.',
+    ),
+  localVips: z
+    .boolean()
+    .default(true)
+    .describe(
+      'Make the VIPs local to this host by routes in table local, where no interface has them. This host answers ARP and neighbour solicitations for them then: `false` where keepalived or you bring the addresses.',
+    ),
+  protocol: z
+    .int()
+    .min(5)
+    .max(255)
+    .default(84)
+    .describe('Protocol number of these routes. Nothing else may use it.'),
+});
+
 /** By `kind`: what belongs to one kind of data plane is refused for another. */
-const dataplane: z.ZodType<DataplaneConfig> = z.discriminatedUnion('kind', [kernelDataplane]);
+const dataplane: z.ZodType<DataplaneConfig> = z.discriminatedUnion('kind', [
+  kernelDataplane,
+  haproxyDataplane,
+]);
 
 const api = z.strictObject({
   socket: socketPath()

@@ -162,7 +162,10 @@ export interface DataPlane {
    * @returns for each VIP that was not carried, the next hops that it is forwarded to already
    */
   setVips(vips: readonly CarriedVip[]): ReadonlyMap<string, readonly WeightedNextHop[]>;
-  /** The whole sets of next hops of these VIPs from now on; what changes of several at once is one call. Synchronous. */
+  /**
+   * The whole sets of next hops of these VIPs from now on; what changes of several at once is one call. Synchronous; where another
+   * process has to be told, the effect follows within milliseconds, and a new next hop may wait for that process's own check.
+   */
   setNextHops(changes: ReadonlyMap<string, readonly WeightedNextHop[]>): void;
   /** The next hops that the VIP is forwarded to now. */
   forwarding(vip: string): readonly string[];

@@ -1,9 +1,19 @@
 import { join } from 'node:path';
+import { RouteSocket } from '@bgp-lb/linux';
 import { systemClock } from '@bgp-lb/protocol/node';
 import { hostPrefix } from '../bgp/neighbor-options.ts';
-import type { KernelDataplaneConfig, RouterConfig } from '../config/router-config.ts';
+import type { HaproxyDataplaneConfig, KernelDataplaneConfig, RouterConfig } from '../config/router-config.ts';
 import { stateFiles } from '../config/state-files.ts';
+import type { CaFile } from '../health/ca-file.ts';
+import type { MemberView } from '../pool/member-view.ts';
+import type { Pool } from '../pool/pool.ts';
 import type { DataPlane } from './data-plane.ts';
+import { HaproxyDataPlane } from './haproxy/haproxy-data-plane.ts';
+import { HaproxyFiles } from './haproxy/haproxy-files.ts';
+import { haproxyPaths } from './haproxy/haproxy-paths.ts';
+import { HaproxyProcess } from './haproxy/haproxy-process.ts';
+import { RunTimeClient } from './haproxy/run-time-client.ts';
+import { VipRoutes } from './haproxy/vip-routes.ts';
 import { KernelDataPlane } from './kernel/kernel-data-plane.ts';
 import { linuxKernelHost } from './kernel/kernel-host.ts';
 import { recorded, SysctlRecord } from './kernel/sysctl-record.ts';
@@ -11,13 +21,65 @@ import { recorded, SysctlRecord } from './kernel/sysctl-record.ts';
 /** Everything in the kernel is looked at this often, whatever the kernel says (ms). */
 const REPAIR_INTERVAL = 30_000;
 
-/** The data plane that the configuration asks for. @param onError hears of what cannot be read of the kernel */
-export function makeDataPlane(config: RouterConfig, onError: (error: Error) => void): DataPlane {
+/**
+ * The data plane that the configuration asks for.
+ * @param observer hears of what cannot be read of the kernel
+ * @param current has the configuration as it was last taken
+ */
+export function makeDataPlane(
+  config: RouterConfig,
+  observer: { problem(problem: string): void },
+  current: { readonly config: RouterConfig },
+  ca: Pick<CaFile, 'text'>,
+  pools: ReadonlyMap<string, Pick<Pool, 'members'>>,
+): DataPlane {
   const { dataplane } = config;
   switch (dataplane.kind) {
     case 'kernel':
-      return kernelDataPlane(dataplane, config, onError);
+      return kernelDataPlane(dataplane, config, (error) => observer.problem(error.message));
+    case 'haproxy':
+      return haproxyDataPlane(dataplane, config.vips, current, ca, pools);
   }
+}
+
+function haproxyDataPlane(
+  dataplane: HaproxyDataplaneConfig,
+  vips: RouterConfig['vips'],
+  current: { readonly config: RouterConfig },
+  ca: Pick<CaFile, 'text'>,
+  pools: ReadonlyMap<string, Pick<Pool, 'members'>>,
+): DataPlane {
+  const paths = haproxyPaths(dataplane);
+  const { maxConnections, idleTimeout, userTimeout, localVips, protocol } = dataplane;
+  return new HaproxyDataPlane(
+    {
+      settings: () => ({
+        check: current.config.healthCheck,
+        paths,
+        maxConnections,
+        idleTimeout,
+        userTimeout,
+      }),
+      vips,
+      ca: () => ca.text,
+      isOverruled: (vip, nextHop) =>
+        pools
+          .get(vip)
+          ?.members()
+          .some((member) => member.nextHop === nextHop && isUsedAgainstHealth(member)) === true,
+    },
+    {
+      haproxy: new HaproxyProcess(new RunTimeClient(paths.socket), new RunTimeClient(paths.masterSocket)),
+      files: new HaproxyFiles(paths, 'haproxy'),
+      routes: localVips ? new VipRoutes(new RouteSocket(), protocol) : undefined,
+      clock: systemClock,
+    },
+  );
+}
+
+/** By the panic rule, or as a last resort. */
+function isUsedAgainstHealth({ inPool, health, state }: MemberView): boolean {
+  return inPool && (health === 'failing' || (health === 'unknown' && state === 'last-resort'));
 }
 
 function kernelDataPlane(

@@ -1,0 +1,76 @@
+import { hostPrefix } from '../../bgp/neighbor-options.ts';
+import { FULL_WEIGHT, LEAST_WEIGHT, type WeightedNextHop } from '../../pool/member-view.ts';
+import type { CarriedVip } from '../data-plane.ts';
+import { backendOf } from './haproxy-settings.ts';
+import type { RunningServer } from './run-time-answers.ts';
+
+/** The VIPs that HAProxy carries, each with the next hops that are to serve it. */
+export class HaproxyVips {
+  #current: readonly CarriedVip[];
+  /** Withdrawn, and served as before until then (monotonic ms), for what is on its way. */
+  readonly #leaving = new Map<string, { readonly vip: CarriedVip; readonly until: number }>();
+  readonly #nextHops = new Map<string, readonly WeightedNextHop[]>();
+
+  constructor(vips: readonly CarriedVip[]) {
+    this.#current = vips;
+  }
+
+  get current(): readonly CarriedVip[] {
+    return this.#current;
+  }
+
+  /** Those that leave too. */
+  get all(): readonly CarriedVip[] {
+    return [...this.#current, ...[...this.#leaving.values()].map(({ vip }) => vip)];
+  }
+
+  /** @param vip as a prefix */
+  nextHops(vip: string): readonly WeightedNextHop[] {
+    return this.#nextHops.get(vip) ?? [];
+  }
+
+  setNextHops(changes: ReadonlyMap<string, readonly WeightedNextHop[]>): void {
+    for (const [vip, nextHops] of changes) this.#nextHops.set(vip, nextHops);
+  }
+
+  /** @param until when those that are there no more are to go. @returns those that were not carried, nor leave */
+  set(vips: readonly CarriedVip[], until: number): readonly CarriedVip[] {
+    const before = this.#current;
+    const has = (list: readonly CarriedVip[], { address }: CarriedVip): boolean =>
+      list.some((one) => one.address === address);
+    for (const vip of before.filter((one) => !has(vips, one))) this.#leaving.set(vip.address, { vip, until });
+    this.#current = vips;
+    return vips.filter((one) => !has(before, one) && !this.#leaving.delete(one.address));
+  }
+
+  /** Takes what HAProxy uses for a VIP as what is to serve it. */
+  adopt({ address }: CarriedVip, servers: readonly RunningServer[]): void {
+    const backend = backendOf(address);
+    const used = servers.filter(
+      (one) => one.backend === backend && (one.admin === 'ready' || (one.admin === 'drain' && isProven(one))),
+    );
+    this.#nextHops.set(
+      hostPrefix(address),
+      used.map(({ name, admin, port }) => ({
+        nextHop: name,
+        weight: admin === 'ready' ? FULL_WEIGHT : LEAST_WEIGHT,
+        port,
+      })),
+    );
+  }
+
+  /** Forgets those whose time is over. @returns their prefixes */
+  drop(now: number): readonly string[] {
+    const gone = [...this.#leaving].filter(([, { until }]) => now >= until).map(([address]) => address);
+    for (const address of gone) {
+      this.#leaving.delete(address);
+      this.#nextHops.delete(hostPrefix(address));
+    }
+    return gone.map(hostPrefix);
+  }
+}
+
+/** What waits for its first check is used by nobody yet. */
+function isProven({ check, sessions }: RunningServer): boolean {
+  return check === 'L7OK' || sessions > 0;
+}

@@ -74,7 +74,7 @@ class SpeakerDaemon implements RunningDaemon {
       this.#sessions.routers().map(({ address }) => address),
     );
     const { keeper, clients, hold } = this.#kernel;
-    this.#adopted = new Set(mayKeep(observed) ? context.found.map(({ address }) => address) : []);
+    this.#adopted = new Set(adoptedVips(context, observed, bootstrap.advertised));
     const isRestarting = this.#adopted.size > 0 && observed.proof === 'proven';
     this.#sessions = routerSessions(context, this.#journal, isRestarting);
     const { advertiser } = this.#sessions;
@@ -281,6 +281,17 @@ class SpeakerDaemon implements RunningDaemon {
       },
     });
   }
+}
+
+/** VIPs of a predecessor: those that it left bound, or, where nothing is bound, those that the routers may still have of it. */
+function adoptedVips(
+  { config, found }: SpeakerContext,
+  observed: BootstrapStatus,
+  advertised: readonly string[],
+): readonly string[] {
+  if (config.vipBind) return mayKeep(observed) ? found.map(({ address }) => address) : [];
+  const vips = config.vips.map(({ address }) => address);
+  return observed.proof === 'proven' ? vips.filter((vip) => advertised.includes(vip)) : [];
 }
 
 /** A predecessor's VIP may stay when this machine's role and proof would give it back to us anyway. */

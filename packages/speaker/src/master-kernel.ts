@@ -11,10 +11,13 @@ export interface MasterKernel {
   /** The only one that changes the host. */
   readonly keeper: HostKeeper;
   readonly clients: ClientConnections;
-  readonly hold: ConnectionHold;
+  readonly hold: Pick<ConnectionHold, 'apply' | 'repair'>;
   /** To be called last of all. What is in the kernel stays. */
   close(): void;
 }
+
+/** Load balancers that open connections of their own open them elsewhere when this master drains. */
+const NOTHING_HELD: MasterKernel['hold'] = { apply: async () => undefined, repair: async () => undefined };
 
 /**
  * What the speaker owns in this host's kernel, and the connections to it. Changes nothing yet.
@@ -26,11 +29,15 @@ export function masterKernel(
   routers: () => readonly string[],
 ): MasterKernel {
   const elements = new NftElements();
+  const ownAddresses = [
+    ...new Set([facts.nodeAddress, ...config.routers.flatMap(({ sourceAddress = [] }) => sourceAddress)]),
+  ];
   const host = new HostNetwork({
     routes,
     nft: new Nftables(),
     elements,
     vips: config.vips,
+    vipBind: config.vipBind,
     routers,
     nodeAddress: facts.nodeAddress,
     routeToVip: config.routeToVip,
@@ -41,16 +48,19 @@ export function masterKernel(
   const clients = new ClientConnections({
     open: () => new SockDiag(),
     notClients: () => [facts.nodeAddress, ...routers()],
+    ...(config.vipBind ? {} : { byLoadBalancers: { addresses: ownAddresses, from: routers } }),
     reset: (report) => journal.connectionsReset(report),
     failed: (error) => journal.connectionsUnknown(error),
   });
-  const hold = new ConnectionHold({
-    // An instance of its own: it does not wait for a pass over the other table.
-    nft: new Nftables(),
-    elements,
-    vips: config.vips,
-    repaired: (what) => journal.kernelRepaired('nftables', what),
-  });
+  const hold = !config.vipBind
+    ? NOTHING_HELD
+    : new ConnectionHold({
+        // An instance of its own: it does not wait for a pass over the other table.
+        nft: new Nftables(),
+        elements,
+        vips: config.vips,
+        repaired: (what) => journal.kernelRepaired('nftables', what),
+      });
   const keeper = new HostKeeper(host, hold, {
     failed: (error) => journal.kernelFailed(error),
     leaving: (leaving) => clients.reset(leaving),

@@ -139,7 +139,8 @@ export class MasterLife {
     const { triggers } = this.#options;
     const drain = triggers.current();
     this.#lifecycle.update({
-      role,
+      // A first master has the VIP for kubeadm only where it may have it at all.
+      role: this.#options.context.config.vipBind ? role : 'join',
       bootstrap: proof,
       bootstrapDetail: detail,
       readiness: level,
@@ -196,6 +197,7 @@ export class MasterLife {
     const { path, timeout } = config.apiServer;
     return new Lifecycle({
       vips: config.vips,
+      vipBind: config.vipBind,
       times: { drainTimeout: config.drain.timeout, ...drainPace },
       clock: systemClock,
       adopted,
@@ -206,6 +208,7 @@ export class MasterLife {
       check: (vip) =>
         checkVip({
           vip,
+          at: config.vipBind ? undefined : { host: context.facts.nodeAddress, port: vip.machinePort },
           path,
           timeout,
           endpoint: config.endpoint,

@@ -28,7 +28,7 @@ export interface PrepareOptions {
  */
 export async function prepare(options: PrepareOptions): Promise<readonly string[]> {
   const { config, role, routes, nft, now } = options;
-  const done = [...new VipAddresses(routes, config.vips).remove(new Set())];
+  const done = [...new VipAddresses(routes, config.vipBind ? config.vips : []).remove(new Set())];
   for (const table of [NFT_TABLE, HOLD_TABLE]) {
     if ((await nft.table(NFT_FAMILY, table)) === undefined) continue;
     await nft.deleteTable(NFT_FAMILY, table);

@@ -1,5 +1,5 @@
 import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
-import type { NeighborStatus } from '../api/neighbor-status.ts';
+import type { NeighborStatus, RouterRoutes } from '../api/neighbor-status.ts';
 import type { RouterStatus } from '../api/router-status.ts';
 import { checkClients } from './check-clients.ts';
 import { checkSources } from './check-sources.ts';
@@ -95,6 +95,28 @@ function checkBfd({ scheduling, problems }: RouterStatus['bfd']): readonly Findi
           ),
         ]),
   ];
+}
+
+/** The large community by which a speaker says that packets for the VIP are not answered there: `vipBind: false`. */
+const NO_VIP = ':3:1';
+
+/** Members that have no VIP on themselves, beside a data plane that forwards packets for the VIP to them. Pure. */
+export function checkVipBinding(
+  { received }: Pick<RouterRoutes, 'received'>,
+  asn: number,
+  kind: string,
+): readonly Finding[] {
+  if (kind !== 'kernel') return [];
+  return received
+    .filter(({ largeCommunities }) => largeCommunities.includes(`${asn}${NO_VIP}`))
+    .map(({ prefix, nextHop }) =>
+      fault(
+        'vip binding',
+        `${prefix} by ${nextHop}`,
+        'its speaker has vipBind: false, and dataplane.kind is kernel: no packet for the VIP is answered there',
+        'set vipBind: true on that master, or dataplane.kind: haproxy here',
+      ),
+    );
 }
 
 /** Neighbours whose session is not there, and why it ended. Pure. */

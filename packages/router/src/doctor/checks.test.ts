@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RouterStatus } from '../api/router-status.ts';
 import { checkForwarding, checkMtu, checkSysctls } from '../dataplane/kernel/check-host.ts';
-import { checkNeighbors, checkSignatures, checkStatus } from './check-status.ts';
+import { checkNeighbors, checkSignatures, checkStatus, checkVipBinding } from './check-status.ts';
 
 const member = {
   name: 'm1',
@@ -97,6 +97,23 @@ describe('doctor of the router', () => {
     expect(checkNeighbors([{ name: 'tor', address: '10.1.1.1', state: 'Active', lastDown }])).toMatchObject([
       { level: 'fault', place: 'tor', value: 'BGP session with 10.1.1.1 Active: refused' },
     ]);
+  });
+
+  it('names members without the VIP, where packets for the VIP go to members', () => {
+    const path = (nextHop: string, ...largeCommunities: string[]) => ({
+      prefix: '10.100.0.1/32',
+      nextHop,
+      largeCommunities,
+    });
+    const received = [path('10.0.0.11', '64512:1:5'), path('10.0.0.12', '64512:1:5', '64512:3:1')] as never;
+    expect(checkVipBinding({ received }, 64512, 'kernel')).toMatchObject([
+      {
+        level: 'fault',
+        place: '10.100.0.1/32 by 10.0.0.12',
+        value: expect.stringContaining('vipBind: false'),
+      },
+    ]);
+    expect(checkVipBinding({ received }, 64512, 'haproxy')).toEqual([]);
   });
 
   it('counts what the kernel dropped for its TCP-MD5 signature', () => {

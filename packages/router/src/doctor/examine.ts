@@ -9,11 +9,11 @@ import {
   warning,
 } from '@bgp-lb/daemon';
 import { isClockSynchronized, tcpMd5Counters } from '@bgp-lb/linux';
-import type { NeighborStatus } from '../api/neighbor-status.ts';
+import type { NeighborStatus, RouterRoutes } from '../api/neighbor-status.ts';
 import type { RouterStatus } from '../api/router-status.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import { makeFootprint } from '../dataplane/make-footprint.ts';
-import { checkNeighbors, checkSignatures, checkStatus } from './check-status.ts';
+import { checkNeighbors, checkSignatures, checkStatus, checkVipBinding } from './check-status.ts';
 
 /**
  * Looks at everything that the router depends on.
@@ -21,7 +21,7 @@ import { checkNeighbors, checkSignatures, checkStatus } from './check-status.ts'
  * @throws NetlinkError, SysctlError where the host cannot be asked at all
  */
 export async function examine(config: RouterConfig, fixes: boolean): Promise<readonly Finding[]> {
-  const [status, neighbors] = await running(config);
+  const [status, neighbors, paths] = await running(config);
   const nextHops = new Set([
     ...(status?.vips.flatMap(({ members }) => members.map(({ nextHop }) => nextHop)) ?? []),
     ...config.neighbors.flatMap(({ role, address }) =>
@@ -32,6 +32,9 @@ export async function examine(config: RouterConfig, fixes: boolean): Promise<rea
   return [
     ...(await daemonFindings(config, status)),
     ...(neighbors === undefined ? [] : checkNeighbors(neighbors)),
+    ...(status === undefined || paths === undefined
+      ? []
+      : checkVipBinding(paths, config.asn, status.dataplane.kind)),
     ...checkSignatures(hasPasswords ? tcpMd5Counters() : null),
     ...(await makeFootprint(config).examine({ nextHops: [...nextHops], fixes })),
     checkClock(isClockSynchronized(), new Date()),
@@ -74,15 +77,18 @@ function checkPort(address: string, port: number): Promise<Finding> {
 /** What a router that runs here says; undefined when none does. */
 async function running({
   api,
-}: RouterConfig): Promise<readonly [RouterStatus | undefined, readonly NeighborStatus[] | undefined]> {
+}: RouterConfig): Promise<
+  readonly [RouterStatus | undefined, readonly NeighborStatus[] | undefined, RouterRoutes | undefined]
+> {
   try {
     // The daemon is of the same release as this command.
     return (await Promise.all([
       controlRequest(api.socket, 'GET', '/api/v1/status'),
       controlRequest(api.socket, 'GET', '/api/v1/neighbors'),
-    ])) as [RouterStatus, NeighborStatus[]];
+      controlRequest(api.socket, 'GET', '/api/v1/routes'),
+    ])) as [RouterStatus, NeighborStatus[], RouterRoutes];
   } catch (error) {
-    if (error instanceof ControlClientError) return [undefined, undefined];
+    if (error instanceof ControlClientError) return [undefined, undefined, undefined];
     throw error;
   }
 }

@@ -58,7 +58,7 @@ interface Session {
 }
 
 export interface AdvertiserOptions {
-  readonly config: Pick<SpeakerConfig, 'asn' | 'vips' | 'routers'>;
+  readonly config: Pick<SpeakerConfig, 'asn' | 'vips' | 'routers' | 'vipBind'>;
   readonly routerId: string;
   /** TCP-MD5 passwords by router address: see `RouterKeys`. */
   readonly passwords: RouterPasswords;
@@ -326,6 +326,7 @@ export class Advertiser {
         ...nextHop,
         advertisement,
         caKeys: this.#caKeys,
+        isVipBound: config.vipBind,
       });
       return [{ prefix: prefixOf(vip.address), attributes }];
     });

@@ -9,6 +9,7 @@ const input: AdvertisementInput = {
   nextHop: parseIpAddress('10.0.0.11'),
   advertisement: 'normal',
   caKeys: [`deadbeef${'0'.repeat(56)}`],
+  isVipBound: true,
 };
 
 function attributes(changes: Partial<AdvertisementInput> = {}): PathAttributes {
@@ -20,6 +21,10 @@ function large({ largeCommunities = [] }: PathAttributes): string[] {
 }
 
 describe('the advertisement of a VIP', () => {
+  it('says where no VIP is on this master, by a large community', () => {
+    expect(large(attributes({ isVipBound: false }))).toEqual([`64512:1:${0xdeadbeef}`, '64512:3:1']);
+  });
+
   it('has our own address as its next hop, ORIGIN IGP and LOCAL_PREF 100', () => {
     const { nextHop, origin, localPref, asPath, communities } = attributes();
     expect(nextHop === undefined ? undefined : formatIpAddress(nextHop)).toBe('10.0.0.11');

@@ -17,7 +17,11 @@ const Meaning = {
   Identity: 1,
   /** The second says why less is asked for. */
   Reason: 2,
+  /** The second is `NO_VIP`: packets for the VIP are not answered here. */
+  Binding: 3,
 } as const;
+
+const NO_VIP = 1;
 
 /** Why a path asks for less: second local data of ASN:2:code. */
 const Reason = { Draining: 1, LastResort: 2 } as const;
@@ -37,6 +41,8 @@ export interface AdvertisementInput {
   readonly advertisement: Exclude<Advertisement, 'none'>;
   /** SHA-256 of the SubjectPublicKeyInfo of each CA certificate, in hexadecimal. */
   readonly caKeys: readonly string[];
+  /** The VIP is on this master while it serves. */
+  readonly isVipBound: boolean;
 }
 
 /**
@@ -70,6 +76,7 @@ function largeCommunities({
   advertisement,
   caKeys,
   vip,
+  isVipBound,
 }: AdvertisementInput): readonly LargeCommunity[] {
   const of = (localData1: number, localData2: number): LargeCommunity => ({
     globalAdministrator: localAsn,
@@ -80,7 +87,7 @@ function largeCommunities({
     .sort((a, b) => a - b)
     .map((id) => of(Meaning.Identity, id));
   const wanted = (vip.communities ?? []).filter((one) => typeof one !== 'number');
-  const own = [...identities, ...wanted];
+  const own = [...identities, ...wanted, ...(isVipBound ? [] : [of(Meaning.Binding, NO_VIP)])];
   if (advertisement === 'normal') return own;
   return [...own, of(Meaning.Reason, advertisement === 'draining' ? Reason.Draining : Reason.LastResort)];
 }

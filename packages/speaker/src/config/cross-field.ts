@@ -61,12 +61,12 @@ function duplicates({ vips, routers, bootstrap }: SpeakerConfig): CrossFieldFaul
   return faults;
 }
 
-/** GRACEFUL_SHUTDOWN (RFC 8326), and ASN:1 and ASN:2, say what a path is: that is the speaker's to say. */
+/** GRACEFUL_SHUTDOWN (RFC 8326), and ASN:1 to ASN:3, say what a path is: that is the speaker's to say. */
 function communityFaults({ asn, vips }: SpeakerConfig): CrossFieldFault[] {
   const isOurs = (one: Community): boolean =>
     typeof one === 'number'
       ? one === WellKnownCommunity.GracefulShutdown
-      : one.globalAdministrator === asn && (one.localData1 === 1 || one.localData1 === 2);
+      : one.globalAdministrator === asn && [1, 2, 3].includes(one.localData1);
   return vips.flatMap(({ communities = [] }, vip) =>
     communities.flatMap((one, index): CrossFieldFault[] => {
       if (!isOurs(one)) return [];
@@ -75,7 +75,7 @@ function communityFaults({ asn, vips }: SpeakerConfig): CrossFieldFault[] {
           path: ['vips', vip, 'communities', index],
           message: 'is one by which the speaker itself says what the path is',
           value: formatCommunity(one),
-          allowed: `any but 65535:0, ${asn}:1:* and ${asn}:2:*`,
+          allowed: `any but 65535:0, ${asn}:1:*, ${asn}:2:* and ${asn}:3:*`,
         },
       ];
     }),

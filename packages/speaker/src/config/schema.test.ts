@@ -48,6 +48,7 @@ describe('the configuration', () => {
           withoutCapabilities: [],
         },
       ],
+      vipBind: true,
       routeToVip: false,
       apiServer: {
         serverName: 'kubernetes',

@@ -231,6 +231,12 @@ export const speakerSchema: z.ZodType<SpeakerConfig> = z
       ),
     vips: z.array(vip).min(1).max(8).describe('The virtual addresses of the control plane.'),
     routers: z.array(router).min(1).max(16).describe('The load balancers to advertise the VIPs to.'),
+    vipBind: z
+      .boolean()
+      .default(true)
+      .describe(
+        'Have the VIPs on this master while it serves. `false`, for load balancers that open connections of their own (HAProxy): the master is announced with its own address as next hop, and there is no VIP, no mapping and no guard on it.',
+      ),
     routeToVip: z
       .boolean()
       .default(false)

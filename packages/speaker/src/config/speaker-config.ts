@@ -53,6 +53,8 @@ export interface SpeakerConfig {
   readonly endpoint?: string | undefined;
   readonly vips: readonly VipConfig[];
   readonly routers: readonly RouterConfig[];
+  /** This master has the VIPs on itself while it serves; otherwise a load balancer connects to its own address. */
+  readonly vipBind: boolean;
   /** This host needs routes to the VIPs by the routers. */
   readonly routeToVip: boolean;
   readonly apiServer: {

@@ -1,6 +1,6 @@
 import { type Finding, fault, good, type NftChain, warning } from '@bgp-lb/daemon';
 import { type InterfaceAddress, type Link, readSysctl } from '@bgp-lb/linux';
-import type { VipConfig } from '../config/speaker-config.ts';
+import type { RouterConfig, VipConfig } from '../config/speaker-config.ts';
 import { ADDRESS_PROTOCOL, isLease } from '../kernel/vip-addresses.ts';
 
 /** A VIP of this machine that is not where, or as, the speaker puts it. */
@@ -35,6 +35,33 @@ export function checkAddresses(
       }
       return good('vip address', place, `${vip.address} is bound by the speaker`);
     });
+  });
+}
+
+/** A master that is to have no VIP on itself (`vipBind: false`). */
+export function checkNoBinding(
+  vips: readonly VipConfig[],
+  links: readonly Link[],
+  addresses: readonly InterfaceAddress[],
+  routers: readonly Pick<RouterConfig, 'address'>[],
+): readonly Finding[] {
+  return vips.map((vip): Finding => {
+    const entry = addresses.find(({ address }) => address === vip.address);
+    if (entry === undefined) {
+      const ways = routers.map(({ address }) => address).join(', ');
+      return good(
+        'vip address',
+        'this host',
+        `${vip.address} is not here (vipBind: false); clients come by ${ways}`,
+      );
+    }
+    const place = links.find(({ index }) => index === entry.index)?.name ?? `interface ${entry.index}`;
+    return warning(
+      'vip address',
+      place,
+      `${vip.address} is here, and vipBind is false: the speaker did not put it there`,
+      'where this host is no load balancer, remove it: packets of this host to the VIP reach no other master',
+    );
   });
 }
 

@@ -29,7 +29,7 @@ import { hostFacts, linkTowards, sourceTowards } from '../host-facts.ts';
 import { lastError, type SpeakerStatus } from '../status.ts';
 import { checkApiServer, checkCa, checkShutdownDelay } from './check-api-server.ts';
 import { checkDrainUnit, showDrainUnit } from './check-drain-unit.ts';
-import { checkAddresses, checkArp, checkFirewall } from './check-host.ts';
+import { checkAddresses, checkArp, checkFirewall, checkNoBinding } from './check-host.ts';
 import { connectRouter, judgeRouter } from './check-router.ts';
 import { checkSpeaker } from './check-speaker.ts';
 
@@ -61,12 +61,12 @@ export async function examine(config: SpeakerConfig): Promise<readonly Finding[]
 }
 
 function checkKernel(config: SpeakerConfig, routes: RouteSocket): readonly Finding[] {
-  const { vips } = config;
+  const { vips, vipBind, routers } = config;
   const links = routes.links();
   const addresses = routes.addresses();
   const speaking = arpLinks(links, addresses).filter(({ isUp }) => isUp);
   return [
-    ...checkAddresses(vips, links, addresses),
+    ...(vipBind ? checkAddresses(vips, links, addresses) : checkNoBinding(vips, links, addresses, routers)),
     ...checkDuplicates(detectionOf(addresses, linksInUse(config, routes, links))),
     ...checkOwners({
       addresses: vips.map(({ address }) => address),
@@ -74,7 +74,7 @@ function checkKernel(config: SpeakerConfig, routes: RouteSocket): readonly Findi
       ask: (link, address) => addressOwners(link, address, ANSWER_TIME),
       fix: 'if that is not your load balancer, find the host and take the address off it: kube-vip, keepalived, or a master without arp_ignore=1',
     }),
-    ...checkArp(speaking, (index) => routes.linkIpv4Conf(index)),
+    ...(vipBind ? checkArp(speaking, (index) => routes.linkIpv4Conf(index)) : []),
   ];
 }
 
@@ -88,10 +88,10 @@ function linksInUse(
   return links.filter(({ index, isLoopback }) => isLoopback || indices.includes(index));
 }
 
-async function firewall({ vips, routers }: SpeakerConfig): Promise<readonly Finding[]> {
+async function firewall({ vips, routers, vipBind }: SpeakerConfig): Promise<readonly Finding[]> {
   const ports = new Set(vips.map(({ machinePort }) => machinePort));
   const needed = [
-    ...[...ports].map((port) => `TCP ${port} from clients`),
+    ...[...ports].map((port) => `TCP ${port} from ${vipBind ? 'clients' : 'the load balancers'}`),
     `established TCP from ${routers.map(({ address, port }) => `${address} port ${port}`).join(', ')}`,
     ...(routers.some(({ bfd }) => bfd !== undefined) ? ['UDP 3784 and 4784 from the routers'] : []),
   ];

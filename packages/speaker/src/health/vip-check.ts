@@ -5,6 +5,8 @@ import type { BindCheck } from '../lifecycle/lifecycle-input.ts';
 export interface VipCheckOptions {
   readonly vip: VipConfig;
   readonly path: string;
+  /** Where a load balancer connects to instead of the VIP. */
+  readonly at?: { readonly host: string; readonly port: number } | undefined;
   /** DNS name that clients use instead of the VIP, when there is one. */
   readonly endpoint: string | undefined;
   readonly ca: () => string | undefined;
@@ -23,9 +25,10 @@ export interface VipCheckResult {
  */
 export async function checkVip(options: VipCheckOptions): Promise<VipCheckResult> {
   const { vip, path, ca, timeout } = options;
-  const where = formatHostPort({ host: vip.address, port: vip.port });
+  const place = options.at ?? { host: vip.address, port: vip.port };
+  const where = formatHostPort(place);
   if (ca() === undefined) return { check: 'failed', detail: `${where} is not checked without ca.crt` };
-  const { address, port } = vip;
+  const { host: address, port } = place;
   const serverName = options.endpoint ?? vip.address;
   const probe = new HttpsProbe({ address, port, serverName, path, ca, timeoutMs: timeout, keepAlive: false });
   try {

@@ -28,6 +28,12 @@ export interface ClientConnectionsOptions {
    * never end by themselves and find another master once the VIP has left.
    */
   readonly notClients: () => readonly string[];
+  /** Where clients are connected by load balancers, which open connections of their own; absent where clients reach the VIPs here. */
+  readonly byLoadBalancers?: {
+    /** Of this host. */
+    readonly addresses: readonly string[];
+    readonly from: () => readonly string[];
+  };
   readonly reset: (report: ResetReport) => void;
   /** The kernel does not answer, or refuses. Told once. */
   readonly failed: (error: unknown) => void;
@@ -103,6 +109,13 @@ export class ClientConnections {
   }
 
   #listAll(diag: Connections, vips: readonly VipConfig[]): readonly TcpConnection[] {
+    const { byLoadBalancers: by } = this.#options;
+    if (by !== undefined) {
+      const port = vips[0]?.machinePort ?? 6443;
+      return by.addresses
+        .flatMap((address) => diag.connections({ address, port }))
+        .filter(({ remoteAddress }) => by.from().includes(remoteAddress));
+    }
     return vips.flatMap((vip) => list(diag, vip).filter((one) => this.#isClient(vip, one)));
   }
 

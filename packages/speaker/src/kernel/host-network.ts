@@ -8,6 +8,7 @@ import {
   type RouteSocket,
 } from '@bgp-lb/linux';
 import type { VipConfig } from '../config/speaker-config.ts';
+import { HOLD_TABLE } from './connection-hold.ts';
 import { uplinks } from './host-links.ts';
 import {
   fingerprint,
@@ -34,6 +35,8 @@ export interface HostNetworkOptions {
   readonly nft: NftTables;
   readonly elements: Pick<NftElements, 'replace'>;
   readonly vips: readonly VipConfig[];
+  /** The VIPs are to be on this host while they are bound; otherwise nothing but routes is, whatever is declared bound. */
+  readonly vipBind: boolean;
   /** Addresses of the routers: the links towards them are the uplinks. */
   readonly routers: () => readonly string[];
   readonly nodeAddress: string;
@@ -78,7 +81,7 @@ export class HostNetwork {
 
   constructor(options: HostNetworkOptions) {
     this.#options = options;
-    this.#addresses = new VipAddresses(options.routes, options.vips);
+    this.#addresses = new VipAddresses(options.routes, options.vipBind ? options.vips : []);
     this.#vipRoutes = new VipRoutes(options.routes, options);
   }
 
@@ -126,6 +129,12 @@ export class HostNetwork {
   async #pass(pass: Pass): Promise<void> {
     const bound = this.#bound;
     const before = this.#applied;
+    if (!this.#options.vipBind) {
+      await this.#clear();
+      this.#settleRoutes();
+      this.#applied = bound;
+      return;
+    }
     this.#settleArp();
     const foreign = this.#addresses.remove(bound);
     if (before !== undefined && isEqual(before, bound)) this.#report('address', foreign);
@@ -136,6 +145,17 @@ export class HostNetwork {
     this.#settleRoutes();
     this.#lookElsewhere();
     this.#applied = bound;
+  }
+
+  /** What a speaker with other settings left here is taken away, once: it is not kept away from whoever wants it. */
+  async #clear(): Promise<void> {
+    if (this.#applied !== undefined) return;
+    this.#addresses.remove(new Set());
+    const { nft } = this.#options;
+    for (const name of [NFT_TABLE, HOLD_TABLE]) {
+      if ((await nft.table(NFT_FAMILY, name)) === undefined) continue;
+      await nft.apply([{ delete: { table: { family: NFT_FAMILY, name } } }]);
+    }
   }
 
   /** A route that the kernel refuses is no reason to keep a VIP from service: it is told, and tried again by the next pass. */

@@ -96,6 +96,7 @@ class World {
     this.bound = new Set(adopted);
     this.lifecycle = new Lifecycle({
       vips,
+      vipBind: true,
       times: { drainTimeout: 3_000, ...drainPace },
       clock: { now: () => this.now, after: () => () => undefined },
       adopted: new Set(adopted),

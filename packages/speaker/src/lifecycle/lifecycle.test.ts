@@ -37,6 +37,7 @@ class Stage {
   ) {
     this.lifecycle = new Lifecycle({
       vips: options.vips ?? [vip],
+      vipBind: true,
       times: { drainTimeout: 10_000, ...drainPace },
       clock: { now: () => this.now, after: () => () => undefined },
       adopted: new Set(options.adopted),

@@ -28,6 +28,8 @@ export interface Transition {
 /** Where the decisions go, and what they wait for. */
 export interface LifecycleOptions {
   readonly vips: readonly VipConfig[];
+  /** What is bound is on this host; otherwise `bind` and `isBound` are about nothing here. */
+  readonly vipBind: boolean;
   readonly times: LifecycleTimes;
   readonly clock: Clock;
   /** VIPs that a predecessor left bound and that the latch lets us keep: they are not unbound before the first decision. */
@@ -127,7 +129,7 @@ export class Lifecycle {
       vip,
       state: state.name,
       reason,
-      isBound: desiredOf(state).isBound,
+      isBound: this.#options.vipBind && desiredOf(state).isBound,
       advertisement: desiredOf(state).advertisement,
       startedAt: state.name === 'draining' ? state.startedAt : undefined,
       check,

@@ -39,6 +39,7 @@ function newNetwork(): HostNetwork {
     routers: () => ['10.9.0.1'],
     nodeAddress: '10.9.0.2',
     routeToVip: false,
+    vipBind: true,
     repaired: (object, what) => say({ repaired: `${object}: ${what}` }),
     routesMissing: (why) => say({ routesMissing: why }),
     elsewhere: (found) => say({ elsewhere: found }),

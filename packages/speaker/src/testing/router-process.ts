@@ -33,7 +33,7 @@ function pathText({ paths }: Pick<Peer, 'paths'>): string[] {
       (one) => `${one.globalAdministrator}:${one.localData1}:${one.localData2}`,
     );
     const lead = `${formatPrefix(prefix)} via ${nextHop === undefined ? 'nobody' : formatIpAddress(nextHop)}`;
-    return `${lead} pref ${localPref} [${communities.join(' ')}] {${large.filter((one) => one.includes(':2:')).join(' ')}}`;
+    return `${lead} pref ${localPref} [${communities.join(' ')}] {${large.filter((one) => /:[23]:/.test(one)).join(' ')}}`;
   });
 }
 

@@ -123,8 +123,17 @@ export class SpeakerLab {
   }
 
   /** A client in the router's namespace, connected to the VIP: tells `{connected}`, and `{end}` with its error or `FIN`. */
-  async connectClient(): Promise<LineProcess> {
-    const client = this.#router.start(program.client, VIP, '443', CLIENT);
+  connectClient(): Promise<LineProcess> {
+    return this.#connect(VIP, '443', CLIENT);
+  }
+
+  /** A connection that the router, as HAProxy would, makes to the master itself. */
+  connectLoadBalancer(): Promise<LineProcess> {
+    return this.#connect(NODE, '6443', ROUTER);
+  }
+
+  async #connect(...args: readonly string[]): Promise<LineProcess> {
+    const client = this.#router.start(program.client, ...args);
     await client.next(field('connected'));
     return client;
   }

@@ -39,7 +39,7 @@ export async function uninstall({
   nft,
   files,
 }: UninstallOptions): Promise<readonly string[]> {
-  const done = [...new VipAddresses(routes, config.vips).remove(new Set())];
+  const done = [...new VipAddresses(routes, config.vipBind ? config.vips : []).remove(new Set())];
   const vipRoutes = new VipRoutes(routes, { vips: config.vips, routers: () => [], routeToVip: false });
   done.push(...vipRoutes.settle().done);
   for (const table of [NFT_TABLE, HOLD_TABLE]) {

@@ -59,7 +59,7 @@ routers: [{ address: 10.9.0.1, asn: 64512 }]
   ({ certificate } = new TestCa(run.folder));
   host = new CloudInitHost(run, 'ci-i');
   host.program('kubeadm', kubeadm);
-  // The real one is run by bootstrap-script.test.ts, once; here it is the order of the steps that counts.
+  // The real one is run by bootstrap-script.kernel.test.ts, once; here it is the order of the steps that counts.
   const program = '#!/bin/sh\necho "$1"\n';
   host.write(
     await run.read(

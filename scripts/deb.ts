@@ -18,8 +18,13 @@ try {
   });
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };
   const folder = resolve(positionals[0] ?? join(root, 'dist'));
-  for (const content of [routerPackage(root, version), speakerPackage(root, version)])
-    console.log(buildPackage(content, folder, values.compress));
+  for (const content of [routerPackage(root, version), speakerPackage(root, version)]) {
+    console.error(`${content.name}: gathering its files, compressing by ${values.compress}`);
+    const began = performance.now();
+    const path = buildPackage(content, folder, values.compress);
+    console.error(`${content.name}: took ${Math.round((performance.now() - began) / 1000)} s`);
+    console.log(path);
+  }
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import {
   type Command,
   type CommandLineOptions,
@@ -20,6 +21,7 @@ import { doctorCommand } from './doctor/doctor-command.ts';
 import { drainCommand, undrainCommand } from './drain-command.ts';
 import { explainCommand } from './explain/explain-command.ts';
 import { hostFiles, placeFile } from './host-files.ts';
+import { keepManifest } from './kept-manifest.ts';
 import { reloadCommand } from './reload/reload-command.ts';
 import { statusTables } from './status.ts';
 import { uninstallCommand } from './uninstall/uninstall-command.ts';
@@ -148,12 +150,15 @@ const manifest: Command = {
     }
     const { staticPod } = await import('./manifest.ts');
     const image = String(context.args['image'] ?? IMAGE);
-    const pod = render(staticPod({ config, configFile: context.configFile, image }), 'yaml');
+    // Another program reads it, the kubelet, and in another folder.
+    const configFile = resolve(context.configFile);
+    const pod = render(staticPod({ config, configFile, image }), 'yaml');
     if (context.args['place'] !== true) {
       context.write(pod);
       return 0;
     }
     const isNew = placeFile(hostFiles.manifest, pod, 0o600);
+    keepManifest(config.bootstrap.stateDir, pod);
     context.say(`${hostFiles.manifest} ${isNew ? 'is written' : 'is so already'}`);
     return 0;
   },

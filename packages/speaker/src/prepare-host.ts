@@ -3,6 +3,7 @@ import { acquireInstanceLock } from '@bgp-lb/daemon';
 import { Nftables, RouteSocket } from '@bgp-lb/linux';
 import type { SpeakerConfig } from './config/speaker-config.ts';
 import { hostFiles, isHostNetwork, placeFile, sysctlFile } from './host-files.ts';
+import { restoreManifest } from './kept-manifest.ts';
 import type { RouteReport } from './kernel/vip-routes.ts';
 import type { Role } from './lifecycle/lifecycle-input.ts';
 import { prepare, prepareRoutes } from './prepare.ts';
@@ -15,7 +16,14 @@ export async function prepareHost(config: SpeakerConfig, role: Role | undefined)
   const lock = await acquireInstanceLock(join(dirname(config.api.socket), 'speaker.lock'));
   const routes = new RouteSocket();
   try {
-    const done = await prepare({ config, role, routes, nft: new Nftables(), now: new Date().toISOString() });
+    const prepared = await prepare({
+      config,
+      role,
+      routes,
+      nft: new Nftables(),
+      now: new Date().toISOString(),
+    });
+    const done = [...prepared, ...restoreManifest(config.bootstrap.stateDir, hostFiles.manifest)];
     // What systemd applies at boot is for the host's own network.
     const isNew = isHostNetwork() && placeFile(hostFiles.sysctls, sysctlFile);
     return isNew ? [...done, `wrote ${hostFiles.sysctls}, which holds from the next boot on`] : done;

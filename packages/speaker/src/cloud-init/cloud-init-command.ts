@@ -6,6 +6,7 @@ import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { type BootstrapSettings, type Delivery, routerScript } from './bootstrap-script.ts';
 import { cloudConfig, type UserData } from './cloud-config.ts';
 import type { KubeadmSettings } from './kubeadm-config.ts';
+import { OwnKubeadmConfig } from './own-kubeadm-config.ts';
 import { loadBalancerUserData, masterUserData, type NodeSettings, workerUserData } from './user-data.ts';
 
 const machines = ['lb', 'init', 'join', 'worker'] as const;
@@ -38,12 +39,15 @@ export function cloudInitCommand(defaultImage: string): Command {
         'masters: file here with the certificate key (kubeadm certs certificate-key)',
       ),
       'ca-cert': text(
-        "file here with the cluster's CA certificate, so that joiners can check whom they join",
+        "file here with the cluster's CA certificate, by which joiners check whom they join, and the lb whom it sends clients to",
       ),
       'ca-key': text('init: file here with the key of --ca-cert, for a CA that is made beforehand'),
       'kubernetes-version': text('init: for kubeadm, as in v1.36.0'),
       'pod-subnet': text('init: for kubeadm'),
       'service-subnet': text("init: for kubeadm; needed where the masters' own addresses are IPv6"),
+      'kubeadm-config': text(
+        "a kubeadm configuration of your own, into which the machine's is merged; what contradicts it is named",
+      ),
       'router-config': text('lb: the router.yaml to put on the machine'),
     },
     run(context) {
@@ -97,7 +101,10 @@ function kubeadmSettings(
   machine: Exclude<Machine, 'lb'>,
 ): KubeadmSettings {
   const certificate = argument(context, 'ca-cert');
-  if (certificate === undefined) {
+  const ownFile = argument(context, 'kubeadm-config');
+  const own = ownFile === undefined ? undefined : OwnKubeadmConfig.read(ownFile);
+  const hashes = own?.valueAt('JoinConfiguration', 'discovery', 'bootstrapToken', 'caCertHashes');
+  if (certificate === undefined && hashes === undefined) {
     context.say(
       'NOTE: without --ca-cert joiners cannot check whom they join: whoever knows the token can answer for the cluster',
     );
@@ -114,13 +121,19 @@ function kubeadmSettings(
         : `sha256:${publicKeyHashes(readFileSync(certificate, 'utf8'))[0] ?? ''}`,
     kubernetesVersion: argument(context, 'kubernetes-version'),
     podSubnet: argument(context, 'pod-subnet'),
-    serviceSubnet: machine === 'init' ? serviceSubnet(context, config) : undefined,
+    serviceSubnet: machine === 'init' ? serviceSubnet(context, config, own) : undefined,
+    own,
   };
 }
 
 /** kube-apiserver ends where the first network of Services is not of the family of its own address, and kubeadm's default is IPv4. */
-function serviceSubnet(context: CommandContext, { apiServer, routers }: SpeakerConfig): string | undefined {
-  const subnet = argument(context, 'service-subnet');
+function serviceSubnet(
+  context: CommandContext,
+  { apiServer, routers }: SpeakerConfig,
+  own: OwnKubeadmConfig | undefined,
+): string | undefined {
+  const theirs = own?.valueAt('ClusterConfiguration', 'networking', 'serviceSubnet');
+  const subnet = argument(context, 'service-subnet') ?? (typeof theirs === 'string' ? theirs : undefined);
   // Where no address is configured it is one that leads to the routers: of one family, unless they have both.
   const [key, addresses] =
     apiServer.address === undefined
@@ -157,9 +170,34 @@ function loadBalancer(context: CommandContext): UserData {
     routerConfig,
     passwordFiles,
     password: passwordFor(context, passwordFiles.length > 0),
+    authority: authorityOfLoadBalancer(context, parse(routerConfig)),
     script: routerScript(program),
   });
 }
+
+/** The CA certificate and where the router looks for it (`healthCheck.caFile`). */
+function authorityOfLoadBalancer(
+  context: CommandContext,
+  document: unknown,
+): Parameters<typeof loadBalancerUserData>[0]['authority'] {
+  const certificate = argument(context, 'ca-cert');
+  if (certificate === undefined) {
+    context.say(
+      "NOTE: without --ca-cert the router takes any TLS server for an API server until the cluster's ca.crt is put where healthCheck.caFile says",
+    );
+    return undefined;
+  }
+  const pem = readFileSync(certificate, 'utf8');
+  if (publicKeyHashes(pem).length === 0) throw new UsageError(`--ca-cert ${certificate} has no certificate`);
+  const section: unknown =
+    typeof document === 'object' && document !== null ? Reflect.get(document, 'healthCheck') : undefined;
+  const path: unknown =
+    typeof section === 'object' && section !== null ? Reflect.get(section, 'caFile') : undefined;
+  return { path: typeof path === 'string' ? path : DEFAULT_CA_FILE, certificate: pem };
+}
+
+/** Default of the router's `healthCheck.caFile`. */
+const DEFAULT_CA_FILE = '/etc/bgp-lb/ca.crt';
 
 /** The `passwordFile`s of a router's neighbours, without repetition. */
 function passwordFilesIn(document: unknown): readonly string[] {
@@ -186,6 +224,11 @@ function delivery(context: CommandContext, name: string, hashName: string): Deli
   if (source === undefined && sha256 === undefined) return undefined;
   if (source === undefined || sha256 === undefined) {
     throw new UsageError(`--${name} and --${hashName} belong together`);
+  }
+  if (!/^https?:\/\//.test(source) && !source.startsWith('/')) {
+    throw new UsageError(
+      `--${name} ${source} is read on the machine, from no folder that is known here; allowed: an absolute path there, or a URL`,
+    );
   }
   if (!/^[0-9a-f]{64}$/.test(sha256)) {
     throw new UsageError(`--${hashName} ${sha256} is not a SHA-256; allowed: 64 hexadecimal digits`);

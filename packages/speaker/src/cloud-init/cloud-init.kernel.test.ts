@@ -1,7 +1,9 @@
 import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import * as z from 'zod';
+import { TestCa } from '../testing/certificates.ts';
 import { CloudInitRun, contentOf } from '../testing/cloud-init-run.ts';
 
 const hash = 'a'.repeat(64);
@@ -225,6 +227,15 @@ routeToVip: true
     expect(data.write_files.map(({ path }) => path)).not.toContain('/etc/bgp-lb/bgp-password');
   });
 
+  it('of a load balancer has the CA by which it knows API servers, where its configuration looks for it', async () => {
+    const { certificate } = new TestCa(run.folder);
+    const ca = ['--ca-cert', join(run.folder, 'ca.crt')];
+    expect(contentOf(await run.read('lb', ...lb, ...ca), '/etc/bgp-lb/ca.crt')).toBe(certificate);
+    const elsewhere = run.file('elsewhere.yaml', `${router}healthCheck: { caFile: /srv/ca.crt }\n`);
+    const data = await run.read('lb', ...lb.slice(2), '--router-config', elsewhere, ...ca);
+    expect(contentOf(data, '/srv/ca.crt')).toBe(certificate);
+  });
+
   it('of a load balancer has the password of its neighbours, and keeps networkd from its routes', async () => {
     const data = await run.read('lb', ...lb);
     expect(contentOf(data, '/etc/bgp-lb/masters-password')).toBe('secret\n');
@@ -243,6 +254,11 @@ routeToVip: true
       'a hash that is none',
       ['join', '--program', 'https://x/y', '--program-sha256', 'abc'],
       /64 hexadecimal digits/,
+    ],
+    [
+      'a program at a path that depends on where it is read',
+      ['join', '--program', 'out/x', '--program-sha256', hash],
+      /out\/x is read on the machine.*allowed: an absolute path there, or a URL/,
     ],
     ['a CA key without its certificate', ['init', '--ca-key', '/x'], /with --ca-cert/],
     ['a load balancer without configuration', ['lb'], /needs --router-config/],

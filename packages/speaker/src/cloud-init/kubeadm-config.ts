@@ -1,5 +1,6 @@
 import { render } from '@bgp-lb/daemon';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
+import { OwnKubeadmConfig } from './own-kubeadm-config.ts';
 
 /** What kubeadm needs beyond the speaker's configuration. */
 export interface KubeadmSettings {
@@ -12,28 +13,25 @@ export interface KubeadmSettings {
   readonly kubernetesVersion: string | undefined;
   readonly podSubnet: string | undefined;
   readonly serviceSubnet: string | undefined;
+  /** What the operator wants besides; read by kubeadm from 1.31 on, none of which minds the speaker's manifest in its folder. */
+  readonly own?: OwnKubeadmConfig | undefined;
 }
-
-/** Read by kubeadm from 1.31 on, none of which minds that the speaker's manifest is in the folder before it runs. */
-const API_VERSION = 'kubeadm.k8s.io/v1beta4';
 
 /** The API server serves on for so long after its `/readyz` turned red; kubeadm's default leaves it half a second. */
 const SHUTDOWN_DELAY = '15s';
 
-/** The configuration of `kubeadm init`. */
+/** The configuration of `kubeadm init`. @throws UsageError where the operator's own contradicts it */
 export function initConfiguration(config: SpeakerConfig, settings: KubeadmSettings): string {
   const { token, certificateKey, kubernetesVersion, podSubnet, serviceSubnet } = settings;
+  const own = settings.own ?? nothingOwn();
   return documents(
-    {
-      apiVersion: API_VERSION,
-      kind: 'InitConfiguration',
+    own,
+    own.merged('InitConfiguration', {
       bootstrapTokens: [{ token, ttl: '24h0m0s' }],
       certificateKey,
       localAPIEndpoint: localEndpoint(config),
-    },
-    {
-      apiVersion: API_VERSION,
-      kind: 'ClusterConfiguration',
+    }),
+    own.merged('ClusterConfiguration', {
       kubernetesVersion,
       controlPlaneEndpoint: endpointOf(config),
       networking: without({ podSubnet, serviceSubnet }),
@@ -44,28 +42,42 @@ export function initConfiguration(config: SpeakerConfig, settings: KubeadmSettin
         ],
         extraArgs: [{ name: 'shutdown-delay-duration', value: SHUTDOWN_DELAY }],
       },
-    },
+    }),
+    ...own.others(),
   );
 }
 
-/** The configuration of `kubeadm join`, as a control plane member where there is a certificate key. */
+/**
+ * The configuration of `kubeadm join`, as a control plane member where there is a certificate key.
+ * @throws UsageError where the operator's own contradicts it
+ */
 export function joinConfiguration(
   config: SpeakerConfig,
   settings: KubeadmSettings,
   kind: 'control-plane' | 'worker',
 ): string {
   const { token, certificateKey, caCertHash } = settings;
+  const own = settings.own ?? nothingOwn();
+  const hasHashes =
+    own.valueAt('JoinConfiguration', 'discovery', 'bootstrapToken', 'caCertHashes') !== undefined;
   const trust =
-    caCertHash === undefined ? { unsafeSkipCAVerification: true } : { caCertHashes: [caCertHash] };
-  return documents({
-    apiVersion: API_VERSION,
-    kind: 'JoinConfiguration',
+    caCertHash !== undefined
+      ? { caCertHashes: [caCertHash] }
+      : hasHashes
+        ? {}
+        : { unsafeSkipCAVerification: true };
+  const join = own.merged('JoinConfiguration', {
     discovery: { bootstrapToken: { token, apiServerEndpoint: endpointOf(config), ...trust } },
     controlPlane:
       kind === 'worker' ? undefined : without({ certificateKey, localAPIEndpoint: localEndpoint(config) }),
     // A worker waits by this; a master has waited before.
     timeouts: { discovery: kind === 'worker' ? '1h0m0s' : '5m0s' },
   });
+  return documents(own, join);
+}
+
+function nothingOwn(): OwnKubeadmConfig {
+  return new OwnKubeadmConfig('', '');
 }
 
 /** `--control-plane-endpoint`: the name or the first VIP, with its port. */
@@ -79,7 +91,8 @@ function localEndpoint({ vips, apiServer }: SpeakerConfig): object {
   return without({ advertiseAddress: apiServer.address, bindPort: vips[0]?.machinePort ?? 6443 });
 }
 
-function documents(...all: readonly Record<string, unknown>[]): string {
+function documents(own: OwnKubeadmConfig, ...all: readonly Readonly<Record<string, unknown>>[]): string {
+  own.check();
   return all.map((one) => render(without(one), 'yaml')).join('---\n');
 }
 

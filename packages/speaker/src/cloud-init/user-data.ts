@@ -97,14 +97,17 @@ export function loadBalancerUserData(settings: {
   /** Paths that router.yaml names, and what is in them. */
   readonly passwordFiles: readonly string[];
   readonly password: string | undefined;
+  /** The cluster's CA, where the router looks for it. */
+  readonly authority: { readonly path: string; readonly certificate: string } | undefined;
   /** Script that puts the program in place; see `routerScript`. */
   readonly script: string;
 }): UserData {
-  const { routerConfig, passwordFiles, password, script } = settings;
+  const { routerConfig, passwordFiles, password, authority, script } = settings;
   return {
     files: [
       file(machineFiles.routerConfig, routerConfig, '0600'),
       ...passwordFiles.map((path) => file(path, `${password ?? ''}\n`, '0600')),
+      ...(authority === undefined ? [] : [file(authority.path, authority.certificate, '0644')]),
       file('/etc/sysctl.d/90-bgp-lb-router.conf', origin + routerSysctls, '0644'),
       file('/etc/systemd/networkd.conf.d/90-bgp-lb.conf', origin + networkdDropIn, '0644'),
       file(machineFiles.routerUnit, origin + routerUnit(routerProgram), '0644'),

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Nftables, RouteSocket } from '@bgp-lb/linux';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { removePath } from '../host-files.ts';
+import { KEPT_MANIFEST } from '../kept-manifest.ts';
 import { HOLD_TABLE } from '../kernel/connection-hold.ts';
 import { NFT_FAMILY, NFT_TABLE } from '../kernel/nft-table.ts';
 import { VipAddresses } from '../kernel/vip-addresses.ts';
@@ -22,6 +23,7 @@ const stateFiles = [
   'state.json',
   'state.json.new',
   'state.json.corrupt',
+  KEPT_MANIFEST,
   'drain.json',
   'drain-annotation.json',
   'native',

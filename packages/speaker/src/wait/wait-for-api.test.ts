@@ -6,6 +6,7 @@ import { type WaitOutcome, waitForApi } from './wait-for-api.ts';
 async function wait(
   kinds: readonly ProbeKind[],
   timeout = 10_000,
+  code?: string,
 ): Promise<{ outcome: WaitOutcome; said: string[]; tookMs: number }> {
   const left = [...kinds];
   const said: string[] = [];
@@ -14,7 +15,14 @@ async function wait(
     endpoint: '10.0.0.100:6443',
     probe: async (): Promise<ProbeResult> => {
       const kind = (left.length > 1 ? left.shift() : left[0]) ?? 'error';
-      return { kind, detail: `it was ${kind}`, tookMs: 0, isVerified: false, warnings: [] };
+      return {
+        kind,
+        detail: `it was ${kind}`,
+        tookMs: 0,
+        isVerified: false,
+        warnings: [],
+        ...(code === undefined ? {} : { code }),
+      };
     },
     timeout,
     interval: 1_000,
@@ -48,8 +56,18 @@ describe('waiting for the API server', () => {
   it('says each new reason once, and what to look at', async () => {
     const { said } = await wait(['unreachable', 'unreachable', 'unreachable', 'refused', 'ok']);
     expect(said).toHaveLength(2);
-    expect(said[0]).toMatch(/^waiting for 10\.0\.0\.100:6443: it was unreachable; .*routeToVip/);
+    expect(said[0]).toMatch(
+      /^waiting for 10\.0\.0\.100:6443: it was unreachable; .*no master in its pool yet/,
+    );
     expect(said[1]).toContain('bgp-lb-router status');
+  });
+
+  it('says what was read: a refusal is no word about which host it came from, and ENETUNREACH is of this one', async () => {
+    const [refused] = (await wait(['refused', 'ok'])).said;
+    expect(refused).toContain('the load balancer itself while its pool is empty, or a master');
+    const [unreachable] = (await wait(['unreachable', 'ok'], 10_000, 'ENETUNREACH')).said;
+    expect(unreachable).toContain('this host has no route to the VIP');
+    expect(unreachable).not.toContain('pool');
   });
 
   it('gives up when its time is over, with the last reason', async () => {

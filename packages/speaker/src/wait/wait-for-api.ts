@@ -23,11 +23,15 @@ export type WaitOutcome =
 /** What is most likely missing when an attempt ends so, and where to look. */
 const hints: Partial<Record<ProbeResult['kind'], string>> = {
   unreachable:
-    'the load balancer has no master in its pool yet, or this host has no route to the VIP: see `ip route get`, and `routeToVip`',
+    'the load balancer has no master in its pool yet (`bgp-lb-router status` there), or is not on the link (`ip neigh`)',
   timeout: 'nothing answers there: is the load balancer up, and does a firewall let the port through?',
-  refused: 'the VIP arrives at a host without an API server: see `bgp-lb-router status`',
+  refused:
+    'a host answers for the VIP, and no API server listens there: the load balancer itself while its pool is empty, or a master whose API server has ended; `bgp-lb-router status` says which',
   tls: 'the API server is not the one that the CA file is of: a leftover of another cluster is removed by `kubeadm reset`',
 };
+
+/** The one answer that this host gives itself, before a packet leaves it. */
+const NO_ROUTE = 'this host has no route to the VIP: see `ip route get`, and `routeToVip`';
 
 /**
  * Waits until an API server answers through an endpoint: kubeadm's own discovery gives up after five minutes, and the first
@@ -38,11 +42,11 @@ export async function waitForApi(options: WaitOptions): Promise<WaitOutcome> {
   const end = now() + timeout;
   let said = '';
   for (;;) {
-    const { kind, detail } = await probe();
+    const { kind, detail, code } = await probe();
     if (kind === 'ok' || kind === 'unauthorized') {
       return { answers: true, detail: `the API server answers at ${endpoint} (${detail})` };
     }
-    const hint = hints[kind];
+    const hint = code === 'ENETUNREACH' ? NO_ROUTE : hints[kind];
     const reason = `${endpoint}: ${detail}${hint === undefined ? '' : `; ${hint}`}`;
     if (now() + interval >= end) {
       return {

@@ -1,0 +1,26 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { readRegularFile } from '@bgp-lb/daemon';
+import { placeFile } from './host-files.ts';
+
+/** Name of the copy in the state folder, which `kubeadm reset` leaves alone. */
+export const KEPT_MANIFEST = 'manifest.yaml';
+
+/** Octets of a copy that is put back at most. */
+const MAX_SIZE = 256 * 1024;
+
+/** Keeps what `manifest --place` gave to the kubelet. */
+export function keepManifest(stateDir: string, pod: string): void {
+  placeFile(join(stateDir, KEPT_MANIFEST), pod, 0o600);
+}
+
+/**
+ * Gives the kubelet the manifest again that it once had: `kubeadm reset` empties its folder, and the next join needs it there.
+ * @returns what was done, one sentence each
+ */
+export function restoreManifest(stateDir: string, manifest: string): readonly string[] {
+  const kept = join(stateDir, KEPT_MANIFEST);
+  if (existsSync(manifest) || !existsSync(kept)) return [];
+  placeFile(manifest, new TextDecoder().decode(readRegularFile(kept, MAX_SIZE)), 0o600);
+  return [`put ${manifest} back, as manifest --place wrote it last`];
+}

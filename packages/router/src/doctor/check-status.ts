@@ -86,15 +86,15 @@ function checkBfd({ scheduling, problems }: RouterStatus['bfd']): readonly Findi
     ),
     ...(scheduling === null || scheduling.startsWith('SCHED_FIFO')
       ? []
-      : [
-          warning(
-            check,
-            'thread',
-            scheduling,
-            'give the daemon CAP_SYS_NICE: a busy host may otherwise take neighbors for dead',
-          ),
-        ]),
+      : [warning(check, 'thread', scheduling, schedulingFix(scheduling))]),
   ];
+}
+
+/** A negative nice value takes the same capability: where one was granted, SCHED_FIFO was refused for another reason. */
+function schedulingFix(scheduling: string): string {
+  return scheduling.startsWith('nice')
+    ? 'the daemon has CAP_SYS_NICE, and the kernel refuses SCHED_FIFO in its cgroup: give that real-time time (cpu.rt_runtime_us), or boot a kernel without CONFIG_RT_GROUP_SCHED'
+    : 'give the daemon CAP_SYS_NICE: a busy host may otherwise take neighbors for dead';
 }
 
 /** The large community by which a speaker says that packets for the VIP are not answered there: `vipBind: false`. */

@@ -99,6 +99,17 @@ describe('doctor of the router', () => {
     ]);
   });
 
+  it.each([
+    ['ordinary (sched_setscheduler: EPERM; setpriority: EACCES)', /^give the daemon CAP_SYS_NICE/],
+    [
+      'nice -15 (sched_setscheduler: EPERM)',
+      /^the daemon has CAP_SYS_NICE, and the kernel refuses SCHED_FIFO/,
+    ],
+  ])('says what keeps the BFD thread from its place by what it got: %s', (scheduling, fix) => {
+    const findings = checkStatus({ ...status, bfd: { scheduling, problems: [] } });
+    expect(findings.find(({ check }) => check === 'bfd')?.fix).toMatch(fix);
+  });
+
   it('names members without the VIP, where packets for the VIP go to members', () => {
     const path = (nextHop: string, ...largeCommunities: string[]) => ({
       prefix: '10.100.0.1/32',

@@ -88,7 +88,7 @@ export { ExitCode, exitCodeOf, failureText } from './process/exit-code.ts';
 export { acquireInstanceLock, type InstanceLock, InstanceLockError } from './process/instance-lock.ts';
 export { createLogger, LOG_LEVELS, type Logger, type LogLevel } from './process/logger.ts';
 export { createMetrics, type Metrics } from './process/metrics.ts';
-export { readRegularFile } from './process/read-regular-file.ts';
+export { MAX_STATE_SIZE, readRegularFile } from './process/read-regular-file.ts';
 export { replaceFile } from './process/replace-file.ts';
 export { type RunDaemonOptions, type RunningDaemon, runDaemon } from './process/run-daemon.ts';
 export { changedKeys, checkReload, ReloadError, type ReloadRule } from './reload/check-reload.ts';

@@ -1,5 +1,8 @@
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 'node:fs';
 
+/** Octets of a file of ours that keeps a state: some hundred are the rule. */
+export const MAX_STATE_SIZE: number = 256 * 1024;
+
 /**
  * The content of a file that somebody else wrote, and may have replaced by anything: a named pipe, a device, a folder, or a file
  * without end. What is not a regular file is an error, not something to wait for: open(2) of a pipe that nobody writes to would

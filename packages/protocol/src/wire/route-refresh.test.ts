@@ -42,10 +42,26 @@ describe('ROUTE-REFRESH (RFC 2918, RFC 7313)', () => {
     expect(() => decodeMessage(message([0, 1, 0]), plain)).toThrow(
       expect.objectContaining({ code: 1, subcode: 2, data: Uint8Array.of(0, 22) }),
     );
-    expect(() => decodeMessage(message([0, 1, 3, 1, 9]), plain)).toThrow(
-      expect.objectContaining({ code: 1, subcode: 2, data: Uint8Array.of(0, 24) }),
-    );
   });
+
+  it.each([
+    ['with RFC 7313', enhanced, 0],
+    ['without it', plain, 0],
+    ['without it, whatever the reserved octet says', plain, 1],
+  ])(
+    'leaves out route filters that were not negotiated (RFC 5291), and is a request all the same, %s',
+    (_, context, subtype) => {
+      // IMMEDIATE, Address Prefix ORF, one entry that denies everything, and one that is cut.
+      for (const filters of [[1], [1, 64, 0, 7, 0x20, 0, 0, 0, 1, 0, 0], [2, 64, 0xff, 0xff, 0]]) {
+        expect(decodeMessage(message([0, 1, subtype, 1, ...filters]), context)).toEqual({
+          type: 'ROUTE-REFRESH',
+          afi: 1,
+          safi: 1,
+          subtype,
+        });
+      }
+    },
+  );
 });
 
 describe('decodeMessage', () => {

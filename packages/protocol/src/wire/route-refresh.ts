@@ -17,8 +17,8 @@ export const RouteRefreshSubtype = { Request: 0, Beginning: 1, End: 2 } as const
  *
  *     | AFI (2) | subtype (1) | SAFI (1) |
  *
- * We never offer outbound route filtering (RFC 5291), so a longer message is as wrong as a shorter one. Of a subtype that
- * is not known nothing is known, its length neither.
+ * What follows are outbound route filters (RFC 5291 section 5), which we never offer: they are ignored, and the request is answered, so
+ * that the sender has more than it asked for. Only for the subtypes of RFC 7313 the length is known for good.
  */
 export function decodeRouteRefresh(reader: Reader, context: CodecContext): RouteRefreshMessage {
   const { remaining } = reader;
@@ -26,9 +26,10 @@ export function decodeRouteRefresh(reader: Reader, context: CodecContext): Route
   const afi = reader.u16();
   const subtype = reader.u8();
   const safi = reader.u8();
-  // RFC 7313 section 5: another subtype than 0, 1 and 2 is ignored, whatever follows. Before it the octet was reserved.
-  const isKnown = context.enhancedRouteRefresh !== true || subtype <= RouteRefreshSubtype.End;
-  if (isKnown && reader.remaining > 0) throw wrongLength(reader, remaining, context);
+  // RFC 7313 section 5. Before it the octet was reserved.
+  const isMark = subtype === RouteRefreshSubtype.Beginning || subtype === RouteRefreshSubtype.End;
+  if (context.enhancedRouteRefresh === true && isMark && reader.remaining > 0)
+    throw wrongLength(reader, remaining, context);
   return { type: 'ROUTE-REFRESH', afi, safi, subtype };
 }
 

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
+import { MAX_STATE_SIZE, readRegularFile } from '@bgp-lb/daemon';
 import { parseRouterId, type RouterId, routerId } from '@bgp-lb/protocol';
 import type { RouterConfig } from '../config/router-config.ts';
 import { stateFiles } from '../config/state-files.ts';
@@ -80,7 +81,9 @@ function byMachine(host: IdentityHost): string | undefined {
 
 function keptRouterId(stateDir: string): RouterId | undefined {
   try {
-    return parseRouterId(readFileSync(join(stateDir, stateFiles.routerId), 'utf8').trim());
+    return parseRouterId(
+      readRegularFile(join(stateDir, stateFiles.routerId), MAX_STATE_SIZE).toString().trim(),
+    );
   } catch {
     // Absent, or not what was written: chosen anew.
     return undefined;

@@ -1,5 +1,5 @@
-import { readFileSync, renameSync } from 'node:fs';
-import { ControlError, replaceFile } from '@bgp-lb/daemon';
+import { renameSync } from 'node:fs';
+import { ControlError, MAX_STATE_SIZE, readRegularFile, replaceFile } from '@bgp-lb/daemon';
 import type { Clock } from '@bgp-lb/protocol/node';
 import * as z from 'zod';
 import type { MemberView } from '../pool/member-view.ts';
@@ -86,7 +86,7 @@ export class MemberDrains {
     const { path } = this.#options;
     let text: string;
     try {
-      text = readFileSync(path, 'utf8');
+      text = readRegularFile(path, MAX_STATE_SIZE).toString();
     } catch (error) {
       const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
       return isAbsent

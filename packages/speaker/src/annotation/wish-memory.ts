@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '@bgp-lb/daemon';
+import { MAX_STATE_SIZE, readRegularFile, replaceFile } from '@bgp-lb/daemon';
 import * as z from 'zod';
 import type { DrainWish } from './drain-wish.ts';
 
@@ -42,7 +41,7 @@ export class WishMemory {
   #read(): DrainWish {
     let text: string;
     try {
-      text = readFileSync(this.#path, 'utf8');
+      text = readRegularFile(this.#path, MAX_STATE_SIZE).toString();
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return 'none';
       this.#warn(`${this.#path} cannot be read, and is not followed: ${String(error)}`);

@@ -1,6 +1,6 @@
-import { readFileSync, renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '@bgp-lb/daemon';
+import { MAX_STATE_SIZE, readRegularFile, replaceFile } from '@bgp-lb/daemon';
 import { type BootstrapState, bootstrapStateFile, noBootstrap } from './bootstrap-state.ts';
 
 /** What state.json held. */
@@ -38,7 +38,7 @@ export class StateFile {
   load(now: string): LoadedState {
     let text: string;
     try {
-      text = readFileSync(this.path, 'utf8');
+      text = readRegularFile(this.path, MAX_STATE_SIZE).toString();
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return { state: noBootstrap, fault: undefined };
       if (codeOf(error) === 'EISDIR') return this.#corrupt('it is a folder', now);

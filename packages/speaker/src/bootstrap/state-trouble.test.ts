@@ -6,6 +6,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from 'node:fs';
@@ -119,6 +120,22 @@ describe('a state.json that cannot be read', () => {
     execFileSync('ln', ['-s', 'state.json', stateFile()]);
     return good;
   }
+
+  it.each([
+    ['a file without end', () => truncateSync(stateFile(), 2 ** 40), /has more than 262144 octets/],
+    [
+      'a pipe that nobody writes to',
+      () => {
+        rmSync(stateFile());
+        execFileSync('mkfifo', [stateFile()]);
+      },
+      /neither a file nor a link to one/,
+    ],
+  ])('since it is %s costs neither memory nor time', (_, become, detail) => {
+    prove();
+    become();
+    expect(start().observe()).toMatchObject({ proof: 'void', detail: expect.stringMatching(detail) });
+  });
 
   it('does not end the speaker: the proof is void with the reason, the file is left alone', () => {
     prove();

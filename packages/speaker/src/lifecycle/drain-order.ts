@@ -1,6 +1,6 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { replaceFile } from '@bgp-lb/daemon';
+import { MAX_STATE_SIZE, readRegularFile, replaceFile } from '@bgp-lb/daemon';
 import * as z from 'zod';
 
 /** What `drain` asks for: the body of `POST /api/v1/drain`. */
@@ -85,7 +85,7 @@ export class DrainOrderFile {
   #read(warn: (message: string) => void): DrainOrder | undefined {
     let text: string;
     try {
-      text = readFileSync(this.#path, 'utf8');
+      text = readRegularFile(this.#path, MAX_STATE_SIZE).toString();
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
       // To end because of it would take the VIP off this master when its lease is over.

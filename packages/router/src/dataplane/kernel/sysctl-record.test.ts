@@ -1,4 +1,5 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -47,6 +48,15 @@ describe('the record of sysctls', () => {
     expect([...new SysctlRecord(path, 'the next').read().keys()]).toEqual(['b']);
     writeFileSync(path, '{"settings": 7}');
     expect(new SysctlRecord(path, 'the next').read().size).toBe(0);
+  });
+
+  it('knows nothing of a file without end, and of a pipe that nobody writes to', () => {
+    writeFileSync(path, '');
+    truncateSync(path, 2 ** 40);
+    expect(new SysctlRecord(path, 'now').read().size).toBe(0);
+    rmSync(path);
+    execFileSync('mkfifo', [path]);
+    expect(new SysctlRecord(path, 'now').read().size).toBe(0);
   });
 
   it('names boot and network namespace', () => {

@@ -1,4 +1,5 @@
-import { readFileSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
+import { readlinkSync, renameSync, writeFileSync } from 'node:fs';
+import { MAX_STATE_SIZE, readRegularFile } from '@bgp-lb/daemon';
 import { readSysctl } from '@bgp-lb/linux';
 import { z } from 'zod';
 import type { SysctlAccess } from './sysctls.ts';
@@ -35,7 +36,9 @@ export class SysctlRecord {
   /** By the names of the settings. Empty where nothing is known. */
   read(): ReadonlyMap<string, ChangedSysctl> {
     try {
-      const { scope, settings } = document.parse(JSON.parse(readFileSync(this.#path, 'utf8')));
+      const { scope, settings } = document.parse(
+        JSON.parse(readRegularFile(this.#path, MAX_STATE_SIZE).toString()),
+      );
       return scope === this.#scope ? new Map(Object.entries(settings)) : new Map();
     } catch {
       // Absent, or not what was written: nothing is known.

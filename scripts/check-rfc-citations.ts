@@ -4,10 +4,12 @@ import process from 'node:process';
 
 /**
  * Compares the RFC sections that the sources cite with docs/rfc-compliance.md: a section that code follows must stand
- * there, itself or a section above it. Also looks whether the files and tests that the document names exist.
+ * there, itself or a section above it. Also looks whether the files and tests that this and SECURITY.md name exist.
  */
 
 const DOCUMENT = 'docs/rfc-compliance.md';
+/** Names a test for each thing that it says. */
+const THREATS = 'SECURITY.md';
 
 export interface Citation {
   /** The line that the citation begins in, from 1. */
@@ -85,6 +87,9 @@ function main(root: string): number {
   for (const path of new Set(pathsOf(document))) {
     const places = [path, join('packages/protocol/src', path)];
     if (!places.some((place) => existsSync(join(root, place)))) problems.push(`${DOCUMENT}: no file ${path}`);
+  }
+  for (const path of new Set(pathsOf(readFileSync(join(root, THREATS), 'utf8')))) {
+    if (!existsSync(join(root, path))) problems.push(`${THREATS}: no file ${path}`);
   }
   for (const problem of problems) console.error(problem);
   console.log(`${count} citations of RFCs, ${problems.length} problems`);

@@ -161,7 +161,7 @@ describe('the source of connections to other hosts', () => {
   });
 
   it('is not one that was there with another scope, as an earlier version had it, and that is never gone', async () => {
-    // Not ours yet, so that it stays until it is bound.
+    // The entry that keeps the VIP here while the test replaces ours by that of an earlier version.
     master.ip('address', 'del', `${NODE}/32`, 'dev', 'lo');
     await bind(VIP);
     const routes = watchRoutes();

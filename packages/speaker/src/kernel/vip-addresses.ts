@@ -52,10 +52,13 @@ export class VipAddresses {
     const entries = this.#routes.addresses({ index }).filter(({ address }) => address === vip.address);
     const own = entries.find(({ prefixLength }) => prefixLength === hostLength(vip.address));
     const others = entries.filter((entry) => entry !== own);
+    const isMisscoped = own !== undefined && own.scope !== 'host' && !vip.address.includes(':');
     const remove = (): readonly string[] =>
-      others.map(({ address, prefixLength }) => {
+      others.flatMap(({ address, prefixLength }) => {
+        // Gone with its use for this, also one that was left by a process which ended in the middle of it.
+        if (isMisscoped && prefixLength === interim(address)) return [];
         this.#routes.deleteAddress({ index, address, prefixLength });
-        return `removed ${address}/${prefixLength} from lo`;
+        return [`removed ${address}/${prefixLength} from lo`];
       });
     if (own !== undefined && isLease(own)) return remove();
     // IPv6 has an address once per link and keeps its prefix length. IPv4 is never without it: a packet would be refused.
@@ -64,7 +67,7 @@ export class VipAddresses {
       this.#set(index, vip);
       return [...removed, phrase(vip, own)];
     }
-    if (own !== undefined && own.scope !== 'host') this.#rescope(index, vip);
+    if (isMisscoped) this.#rescope(index, vip);
     else this.#set(index, vip);
     return [phrase(vip, own), ...remove()];
   }
@@ -73,10 +76,10 @@ export class VipAddresses {
   #rescope(index: number, vip: VipConfig): void {
     const { address } = vip;
     const prefixLength = hostLength(address);
-    this.#set(index, vip, prefixLength - 1);
+    this.#set(index, vip, interim(address));
     this.#routes.deleteAddress({ index, address, prefixLength });
     this.#set(index, vip);
-    this.#routes.deleteAddress({ index, address, prefixLength: prefixLength - 1 });
+    this.#routes.deleteAddress({ index, address, prefixLength: interim(address) });
   }
 
   /** Starts the lease of every bound VIP anew. */
@@ -111,6 +114,11 @@ export class VipAddresses {
     if (index === undefined) throw new Error('this network namespace has no loopback interface');
     return index;
   }
+}
+
+/** The prefix length of a VIP whose own entry is being replaced. */
+function interim(address: string): number {
+  return hostLength(address) - 1;
 }
 
 function hostLength(address: string): number {

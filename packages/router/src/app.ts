@@ -18,13 +18,16 @@ import { connectBfd } from './bfd/connect-bfd.ts';
 import type { NeighborBfd } from './bfd/neighbor-bfd.ts';
 import { StallWatch } from './bfd/stall-watch.ts';
 import { BgpNeighbors } from './bgp/bgp-neighbors.ts';
+import { carriedBy } from './bgp/carried-by.ts';
 import { globalAddressOn } from './bgp/global-address.ts';
 import { identityHost } from './bgp/identity-host.ts';
 import { isForwardedTo } from './bgp/is-forwarded-to.ts';
 import { namedNeighbor } from './bgp/named-neighbor.ts';
 import { canonicalText, localAddressOf } from './bgp/neighbor-options.ts';
 import { chooseRouterId } from './bgp/router-identity.ts';
+import { TouchedVips } from './bgp/touched-vips.ts';
 import { UpstreamAdvertiser } from './bgp/upstream-advertiser.ts';
+
 import { configWarnings } from './config/config-warnings.ts';
 import type { RouterConfig } from './config/router-config.ts';
 import { stateFiles } from './config/state-files.ts';
@@ -45,7 +48,7 @@ import { mrtRoute } from './mrt/mrt-route.ts';
 import { ForwardingTimes } from './observe/forwarding-times.ts';
 import { RouterMetrics } from './observe/router-metrics.ts';
 import { RouterObserver } from './observe/router-observer.ts';
-import { ServiceStatus, serviceStatusLine } from './observe/service-status.ts';
+import { ServiceStatus, servedVips, serviceStatusLine } from './observe/service-status.ts';
 import { makeOnLinkResponder } from './on-link/make-on-link-responder.ts';
 import type { OnLinkResponder } from './on-link/on-link-responder.ts';
 import { PoolController } from './pool/pool-controller.ts';
@@ -102,6 +105,7 @@ class Router {
   #bfd: NeighborBfd | undefined;
   #bgp: BgpNeighbors | undefined;
   #advertiser: UpstreamAdvertiser | undefined;
+  #touched = new TouchedVips((vips) => this.#announce(vips));
   #control: ControlServer | undefined;
   #rebalancer: Rebalancer;
   #clients: ClientWatch;
@@ -171,7 +175,7 @@ class Router {
       dataPlane: this.#dataPlane,
       clock: this.#clock,
       setTargets: (vip, targets) => this.#health.setTargets(vip, targets),
-      onChanged: (vip) => this.#advertise(vip),
+      onChanged: (vip) => this.#touched.touch(vip),
       onTransition: (vip, transition) => {
         this.#observer.transition(vip, transition);
         this.#serviceStatus.touch();
@@ -187,7 +191,7 @@ class Router {
       forwarding: (vip, nextHops) => {
         this.#forwardingTimes.changed(vip, nextHops);
         this.#observer.forwarding(vip, nextHops);
-        this.#advertise(vip);
+        this.#touched.touch(vip);
       },
       link: (nextHop, problem) => this.#controller.link(nextHop, problem),
       configured: (settings) => this.#observer.configured(settings),
@@ -208,9 +212,11 @@ class Router {
     const drainProblem = this.#memberDrains.restore();
     if (drainProblem !== undefined) this.#observer.problem(drainProblem);
     for (const vip of this.#pools.all.keys()) {
-      this.#advertise(vip);
       this.#controller.adopt(vip, adopted.get(vip) ?? []);
     }
+    // Upstreams hear of what is forwarded before their End-of-RIB.
+    this.#touched.touch(...this.#pools.all.keys());
+    this.#touched.flush();
     const membership = makeMembershipSources({
       ...{ initial: config, bgp, pools: this.#pools.all, clock: this.#clock, observer: this.#observer },
       isDoubted: (nextHop) => this.#stalls.isSuspicious || this.#bfd?.isDoubted(nextHop) === true,
@@ -250,7 +256,7 @@ class Router {
       this.#controller.membership(events);
       for (const event of events) {
         // Its path may have other attributes, which upstreams that get it unchanged are to have.
-        if (event.type === 'announced') this.#advertise(event.vip);
+        if (event.type === 'announced') this.#touched.touch(event.vip);
       }
     });
     bfd.start();
@@ -259,33 +265,26 @@ class Router {
     this.#stalls.start();
   }
 
-  /** Upstreams send us traffic while it reaches somebody whom we have no reason to doubt. */
-  #advertise(vip: string): void {
-    const isCertain = this.#pools.all.get(vip)?.isDoubtful === false;
-    const members = isCertain ? this.#dataPlane.forwarding(vip).length : 0;
-    const doubt = isCertain ? undefined : 'BFD lost all its members at once: they are probed';
-    this.#advertiser?.setAdvertised(vip, members, doubt);
-    this.#onLink.setServing(vip.split('/')[0] ?? vip, members > 0 && this.#drain.phase === 'none');
-    this.#bgp?.touch(vip);
+  #announce(vips: readonly string[]): void {
+    // One that went within this turn was withdrawn when it did.
+    const carried = carriedBy(vips, this.#pools.all, this.#dataPlane);
+    this.#advertiser?.setAdvertised(carried);
+    for (const [vip, { members }] of carried) {
+      this.#onLink.setServing(vip.split('/')[0] ?? vip, members > 0 && this.#drain.phase === 'none');
+      this.#bgp?.touch(vip);
+    }
     this.#serviceStatus.touch();
   }
 
   #statusLine(): string {
-    const vips = [...this.#pools.all.values()].map((pool) => ({
-      vip: pool.vip,
-      forwarding: this.#dataPlane.forwarding(pool.vip).length,
-      members: pool.members().length,
-      upstreams: this.#advertiser?.advertisements(pool.vip).map(({ advertised }) => advertised) ?? [],
-    }));
+    const vips = servedVips(this.#pools.all, this.#dataPlane, this.#advertiser);
     return serviceStatusLine(vips, this.#drain.phase !== 'none', this.#unable ?? this.#failing);
   }
 
   #drained(phase: DrainPhase): void {
     this.#observer.drain(phase);
     this.#advertiser?.setDrain(phase);
-    for (const vip of this.#pools.all.keys()) {
-      this.#advertise(vip);
-    }
+    this.#touched.touch(...this.#pools.all.keys());
   }
 
   /** SIGHUP. Rejects with the reason when nothing is taken. */
@@ -318,6 +317,7 @@ class Router {
 
   /** The kernel forwards on, masters and upstreams keep what they have; nothing else is left behind (invariant 6). */
   async stop(): Promise<void> {
+    this.#touched.close();
     this.#bfd?.detach();
     this.#stalls.stop();
     await this.#membership?.stop();

@@ -33,7 +33,8 @@ import { familyOfAddress, hostPrefix, type NeighborContext, neighborOptions } fr
 export interface NeighborHandlers {
   established?(peer: Peer): void;
   down?(peer: Peer, reason: DownReason): void;
-  routes?(peer: Peer, change: RouteChange): void;
+  /** Its paths are not as they were. @param refusal why one that takes the place of another was refused, where that is so */
+  paths?(peer: Peer, refusal: string | undefined): void;
   endOfRib?(peer: Peer, family: Family): void;
   event?(peer: Peer, event: PeerEvent): void;
 }
@@ -330,7 +331,7 @@ export class BgpNeighbors {
     // Only noted: others are told when everything is read.
     this.#reflection.routes(peer, change);
     // The owner, who changes the kernel, before those who watch.
-    this.#handlersOf(peer)?.routes?.(peer, change);
+    this.#handlersOf(peer)?.paths?.(peer, refusalOf(change));
     this.#options.observeRoutes(peer, change);
   }
 
@@ -349,6 +350,11 @@ export class BgpNeighbors {
     const neighbor = this.#isStopped ? undefined : this.neighborOf(peer);
     return neighbor === undefined ? undefined : this.#handlers.get(neighbor.role);
   }
+}
+
+/** A path that import policy refuses takes the place of the one before it (RFC 4271 section 9.1). */
+function refusalOf({ withdrawn, rejected }: RouteChange): string | undefined {
+  return withdrawn.length > 0 ? rejected[0]?.reason : undefined;
 }
 
 function keysOf(vips: readonly string[]): ReadonlySet<PrefixKey> {

@@ -29,6 +29,11 @@ import { UpstreamAdvertiser } from './upstream-advertiser.ts';
 const VIP = '10.100.0.1/32';
 const TOR = '10.0.0.50';
 
+/** The VIP is forwarded to so many members from now on. */
+function carry(advertiser: UpstreamAdvertiser, vip: string, members: number, withheld?: string): void {
+  advertiser.setAdvertised(new Map([[vip, { members, withheld }]]));
+}
+
 /** An upstream router that writes down what it is told. */
 class Tor {
   readonly log: string[] = [];
@@ -139,7 +144,7 @@ describe('the upstream', () => {
   });
 
   it('gets a VIP that is carried already before the End-of-RIB', async () => {
-    advertiser.setAdvertised(VIP, 3);
+    carry(advertiser, VIP, 3);
     await bgp.start();
     await tor.line('end of RIB');
     expect(tor.log).toEqual([announced, 'end of RIB']);
@@ -151,15 +156,15 @@ describe('the upstream', () => {
   it('gets the VIP when it begins to be carried, and its withdrawal when it ends', async () => {
     await bgp.start();
     await tor.line('end of RIB');
-    advertiser.setAdvertised(VIP, 3);
+    carry(advertiser, VIP, 3);
     await tor.line(announced);
-    advertiser.setAdvertised(VIP, 0);
+    carry(advertiser, VIP, 0);
     await tor.line(`withdrawn ${VIP}`);
   });
 
   it('that must have BFD gets nothing until it is Up, and loses it when it is not', async () => {
     advertiser.setBfdUp(TOR, false);
-    advertiser.setAdvertised(VIP, 3);
+    carry(advertiser, VIP, 3);
     await bgp.start();
     await tor.line('end of RIB');
     expect(tor.log).toEqual(['end of RIB']);
@@ -172,27 +177,30 @@ describe('the upstream', () => {
   it('is said to have a VIP while our Adj-RIB-Out for its session holds it, and why it has not otherwise', async () => {
     const has = (advertised: boolean, reason: unknown = '') => [{ upstream: 'tor', advertised, reason }];
     const said = () => advertiser.advertisements(VIP);
-    advertiser.setAdvertised(VIP, 3);
+    carry(advertiser, VIP, 3);
     await bgp.start();
     expect(said()).toEqual(has(false, expect.stringMatching(/^the BGP session is (Idle|Connect|Active)$/)));
     await tor.line(announced);
     expect(said()).toEqual(has(true));
     advertiser.setDrain('leaving');
+    advertiser.refresh();
     expect(said()).toEqual(has(true));
     advertiser.setDrain('withdrawn');
+    advertiser.refresh();
     expect(said()).toEqual(has(false, 'this load balancer is drained'));
     advertiser.setDrain('none');
-    advertiser.setAdvertised(VIP, 0);
+    advertiser.refresh();
+    carry(advertiser, VIP, 0);
     expect(said()).toEqual(has(false, 'it is forwarded to no member'));
-    advertiser.setAdvertised(VIP, 0, 'all its members are in doubt');
+    carry(advertiser, VIP, 0, 'all its members are in doubt');
     expect(said()).toEqual(has(false, 'all its members are in doubt'));
-    advertiser.setAdvertised(VIP, 3);
+    carry(advertiser, VIP, 3);
     advertiser.setBfdUp(TOR, false);
     expect(said()).toEqual(has(false, 'BFD with the upstream is not Up, which `bfd.strict` asks for'));
     advertiser.setBfdUp(TOR, true);
     expect(said()).toEqual(has(true));
     expect(advertiser.advertisements('fd00::64/128')).toEqual(has(false, 'the VIP is not served yet'));
-    advertiser.setAdvertised('fd00::64/128', 3);
+    carry(advertiser, 'fd00::64/128', 3);
     expect(advertiser.advertisements('fd00::64/128')).toEqual(
       has(false, 'the session does not carry ipv6-unicast'),
     );
@@ -210,9 +218,9 @@ describe('the upstream', () => {
     masterSide.push(master);
     await master.established();
     master.announce(VIP, { intent: 'draining' });
-    advertiser.setAdvertised(VIP, 3);
+    carry(advertiser, VIP, 3);
     await tor.line(announced);
-    advertiser.setAdvertised(VIP, 0);
+    carry(advertiser, VIP, 0);
     await tor.line(`withdrawn ${VIP}`);
     expect(tor.log).toEqual(['end of RIB', announced, `withdrawn ${VIP}`]);
   });
@@ -221,7 +229,7 @@ describe('the upstream', () => {
     await bgp.start();
     await tor.line('end of RIB');
     const rejected = new Promise<void>((resolve) => {
-      bgp.own('upstream', { routes: () => resolve() });
+      bgp.own('upstream', { paths: () => resolve() });
     });
     tor.speaker.peer('lb')?.setRoutes(ipv4Unicast, [
       {
@@ -274,7 +282,7 @@ describe('an upstream that gets the members themselves', () => {
       await master.established();
     }
     await vi.waitUntil(() => bgp.select(VIP).paths.length === 2, { timeout: 5000, interval: 5 });
-    advertiser.setAdvertised(VIP, 3);
+    carry(advertiser, VIP, 3);
   }
 
   it('has one path for each, with path identifiers', async () => {
@@ -290,14 +298,14 @@ describe('an upstream that gets the members themselves', () => {
     await start(false);
     await expect.poll(nextHops, { timeout: 5000 }).toEqual(['10.0.0.11 0']);
     usable.delete('10.0.0.11');
-    advertiser.setAdvertised(VIP, 3);
+    carry(advertiser, VIP, 3);
     await expect.poll(nextHops, { timeout: 5000 }).toEqual(['10.0.0.12 0']);
     usable.delete('10.0.0.12');
-    advertiser.setAdvertised(VIP, 3);
+    carry(advertiser, VIP, 3);
     expect(advertiser.advertisements(VIP)).toEqual([
       { upstream: 'tor', advertised: false, reason: 'no path of a member can be passed on to it' },
     ]);
-    advertiser.setAdvertised(VIP, 0);
+    carry(advertiser, VIP, 0);
     await expect.poll(nextHops, { timeout: 5000 }).toEqual([]);
   });
 });

@@ -16,7 +16,7 @@ import type { DrainPhase } from '../drain/host-drain.ts';
 import type { BgpNeighbors } from './bgp-neighbors.ts';
 import { asLeaving, withExportPolicy } from './export-policy.ts';
 import { familyOfAddress, localAddressOf } from './neighbor-options.ts';
-import type { RouteAdvertiser } from './route-advertiser.ts';
+import type { CarriedBy, RouteAdvertiser } from './route-advertiser.ts';
 import { memberAttributes, type NextHop, originatedAttributes } from './upstream-routes.ts';
 
 /** A route as a neighbour has it, for people. */
@@ -62,22 +62,23 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     bgp.own('upstream', { established: (peer) => this.#update(peer) });
   }
 
-  setAdvertised(vip: string, members: number, withheld = 'it is forwarded to no member'): void {
-    if (members > 0) {
-      this.#advertised.set(vip, members);
-      this.#withheld.delete(vip);
-    } else {
-      this.#advertised.delete(vip);
-      this.#withheld.set(vip, withheld);
+  setAdvertised(vips: ReadonlyMap<string, CarriedBy>): void {
+    for (const [vip, { members, withheld = 'it is forwarded to no member' }] of vips) {
+      if (members > 0) {
+        this.#advertised.set(vip, members);
+        this.#withheld.delete(vip);
+      } else {
+        this.#advertised.delete(vip);
+        this.#withheld.set(vip, withheld);
+      }
     }
-    // Also when nothing has changed for the VIP: its members may have.
+    // Also when nothing has changed for a VIP: its members may have.
     this.refresh();
   }
 
-  /** This load balancer leaves, or serves again. */
+  /** This load balancer leaves, or serves again: upstreams are told with the next `setAdvertised` or `refresh`. */
   setDrain(phase: DrainPhase): void {
     this.#drain = phase;
-    this.refresh();
   }
 
   /** What upstreams are told of the VIPs is not as it was: only differences are sent. */

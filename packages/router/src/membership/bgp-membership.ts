@@ -4,7 +4,6 @@ import {
   NotificationCode,
   type Path,
   type PathAttributes,
-  type RouteChange,
 } from '@bgp-lb/protocol';
 import type { DownReason, Peer, PeerEvent } from '@bgp-lb/protocol/node';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
@@ -62,7 +61,7 @@ export class BgpMembership implements MembershipSource {
     bgp.own('master', {
       established: (peer) => this.#established(peer),
       down: (peer, reason) => this.#down(peer, reason),
-      routes: (peer, change) => this.#routes(peer, change),
+      paths: (peer, refusal) => this.#paths(peer, refusal),
       endOfRib: (peer) => this.#sink([{ type: 'complete', nextHop: canonicalText(peer.address) }]),
       event: (peer, event) => this.#event(peer, event),
     });
@@ -179,8 +178,8 @@ export class BgpMembership implements MembershipSource {
     }
   }
 
-  #routes(peer: Peer, change: RouteChange): void {
-    const reason = this.#reasons.get(peer.address) ?? rejectionOf(change) ?? 'withdrawn by its speaker';
+  #paths(peer: Peer, refusal: string | undefined): void {
+    const reason = this.#reasons.get(peer.address) ?? refusal ?? 'withdrawn by its speaker';
     this.#reasons.delete(peer.address);
     this.#sink(this.#changes(peer, reason));
   }
@@ -252,11 +251,6 @@ function atMemberAddress<E extends MembershipEvent>(event: E, neighbors: readonl
     default:
       return { ...event, nextHop: placeOf(event.nextHop) };
   }
-}
-
-/** A path that import policy refuses takes the place of the one before it (RFC 4271 section 9.1). */
-function rejectionOf({ withdrawn, rejected }: RouteChange): string | undefined {
-  return withdrawn.length > 0 ? rejected[0]?.reason : undefined;
 }
 
 function isBfdDown({ kind, code, subcode }: DownReason): boolean {

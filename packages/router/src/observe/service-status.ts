@@ -1,4 +1,7 @@
 import type { Clock } from '@bgp-lb/protocol/node';
+import type { UpstreamAdvertiser } from '../bgp/upstream-advertiser.ts';
+import type { DataPlane } from '../dataplane/data-plane.ts';
+import type { Pool } from '../pool/pool.ts';
 
 /** Two lines for the service manager are at least so far apart (ms): a member that flaps must not keep it busy. */
 const GAP = 1000;
@@ -15,6 +18,20 @@ export interface ServedVip {
   readonly members: number;
   /** Of each upstream, whether it has the VIP. */
   readonly upstreams: readonly boolean[];
+}
+
+/** The VIPs as they are served at the moment. */
+export function servedVips(
+  pools: ReadonlyMap<string, Pick<Pool, 'members'>>,
+  dataPlane: Pick<DataPlane, 'forwarding'>,
+  advertiser: Pick<UpstreamAdvertiser, 'advertisements'> | undefined,
+): ServedVip[] {
+  return [...pools].map(([vip, pool]) => ({
+    vip,
+    forwarding: dataPlane.forwarding(vip).length,
+    members: pool.members().length,
+    upstreams: advertiser?.advertisements(vip).map(({ advertised }) => advertised) ?? [],
+  }));
 }
 
 /**

@@ -25,7 +25,11 @@ describe('a reload of the VIPs', () => {
       );
     };
     parts = {
-      advertiser: { setAdvertised: (vip, members) => note('advertise', vip, members) },
+      advertiser: {
+        setAdvertised: (vips) => {
+          for (const [vip, { members }] of vips) note('advertise', vip, members);
+        },
+      },
       pools: {
         configure: ({ vips }) =>
           note(

@@ -64,8 +64,8 @@ export function setVips(
 ): readonly string[] {
   const { advertiser, pools, controller, rebalancer, dataPlane, onLink, health, membership, bgp } = parts;
   const addresses = config.vips.map(({ address }) => address);
-  for (const vip of removed.map(hostPrefix)) {
-    advertiser.setAdvertised(vip, 0);
+  if (removed.length > 0) {
+    advertiser.setAdvertised(new Map(removed.map((address) => [hostPrefix(address), { members: 0 }])));
   }
   pools.configure(config);
   for (const vip of removed.map(hostPrefix)) {

@@ -6,6 +6,8 @@ export {
   isBfdPacketSigned,
   signBfdPacket,
 } from './bfd/authentication.ts';
+export type { BfdChange, BfdFailureClass } from './bfd/classify-failure.ts';
+export { classifyBfdFailure } from './bfd/classify-failure.ts';
 export type { BfdControlPacket, BfdDiscardReason, BfdState } from './bfd/control-packet.ts';
 export {
   BfdDiagnostic,

@@ -1,5 +1,5 @@
 import { EventLog, LineLimiter, type Logger, type ProbeResult, suppressedText } from '@bgp-lb/daemon';
-import { describeBfdDiagnostic } from '@bgp-lb/protocol';
+import { type BfdFailureClass, describeBfdDiagnostic } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
   type BfdStateChange,
@@ -9,7 +9,7 @@ import {
   schedulingText,
   systemClock,
 } from '@bgp-lb/protocol/node';
-import { type BfdVerdict, describeVerdict } from './bfd/router-death.ts';
+import { describeBfdFailure } from './bfd/describe-bfd-failure.ts';
 import type { RouterChanges } from './bgp/advertiser.ts';
 import type { VipCheckResult } from './health/vip-check.ts';
 import type { ResetReport } from './kernel/client-connections.ts';
@@ -149,11 +149,11 @@ export class Journal {
     );
   }
 
-  bfdChanged(change: BfdStateChange, verdict: BfdVerdict): void {
+  bfdChanged(change: BfdStateChange, verdict: BfdFailureClass): void {
     const { id: router, from, to, reason, isFailure } = change;
     this.metrics.bfdTransitions.inc({ router, to });
     if (isFailure) this.metrics.bfdFailures.inc({ router, verdict });
-    const said = [bfdCircumstances(change), describeVerdict(verdict)].filter((text) => text !== '');
+    const said = [bfdCircumstances(change), describeBfdFailure(verdict)].filter((text) => text !== '');
     this.#record(
       'bfd-state',
       { router, from, to, reason, isFailure, verdict },

@@ -1,4 +1,4 @@
-import { BfdDiagnostic, describeBfdDiagnostic } from '@bgp-lb/protocol';
+import { classifyBfdFailure, describeBfdDiagnostic } from '@bgp-lb/protocol';
 import type { BfdStateChange } from '@bgp-lb/protocol/node';
 
 /** What died when a BFD session left Up. */
@@ -19,43 +19,32 @@ export interface NeighborFacts {
   readonly isHeardAgain?: boolean;
 }
 
-/**
- * Who died? A kernel closes the TCP of a process that dies within milliseconds, long before BFD expires; a host that
- * dies closes nothing. So BFD is believed only about a neighbour whose TCP is there and silent. RFC 5882 section 4.2
- * lets a routing protocol act on failures alone.
- *
- * A process that was killed and is back within the Detection Time has its new BGP session before BFD gives up the old
- * process: a silence that began before the session is not about it. (Should the host die just then, the hold timer
- * finds it.)
- */
+/** Who died, by what BFD says (`classifyBfdFailure`) and whether it was heard again since. */
 export function whoDied(
   change: BfdStateChange,
-  { isEstablished, establishedAt, isHeardAgain = false }: NeighborFacts,
+  { isEstablished, establishedAt = Number.NEGATIVE_INFINITY, isHeardAgain = false }: NeighborFacts,
 ): Verdict {
-  if (!change.isFailure) {
-    return { died: 'nothing', because: 'no failure' };
-  }
-  if (!isEstablished) {
-    return { died: 'process', because: 'its TCP was closed before, so its kernel lives' };
-  }
-  if (isHeardAgain) {
+  const found = classifyBfdFailure(change, isEstablished ? establishedAt : undefined);
+  if (isHeardAgain && found !== 'no-failure' && found !== 'no-session') {
     return { died: 'nothing', because: 'it was heard again before this could be acted upon' };
   }
-  if (change.reason === 'peer-down') {
-    const { remoteDiagnostic } = change;
-    if (remoteDiagnostic === BfdDiagnostic.None) {
+  switch (found) {
+    case 'no-failure':
+      return { died: 'nothing', because: change.isFailure ? 'its operator took BFD down' : 'no failure' };
+    case 'no-session':
+      return { died: 'process', because: 'its TCP was closed before, so its kernel lives' };
+    case 'restarted':
       return { died: 'process', because: 'its BFD began anew, so its kernel lives' };
+    case 'earlier-process':
+      return {
+        died: 'process',
+        because: 'its silence began before its BGP session, so it was started again',
+      };
+    case 'failure': {
+      const says = `it says: ${describeBfdDiagnostic(change.remoteDiagnostic)}`;
+      return { died: 'host', because: change.reason === 'peer-down' ? says : 'TCP is silent too' };
     }
-    if (remoteDiagnostic === BfdDiagnostic.AdministrativelyDown) {
-      return { died: 'nothing', because: 'its operator took BFD down' };
-    }
-    return { died: 'host', because: `it says: ${describeBfdDiagnostic(remoteDiagnostic)}` };
   }
-  const { lastReceivedAt = Number.NEGATIVE_INFINITY } = change;
-  if (establishedAt !== undefined && lastReceivedAt < establishedAt) {
-    return { died: 'process', because: 'its silence began before its BGP session, so it was started again' };
-  }
-  return { died: 'host', because: 'TCP is silent too' };
 }
 
 /** What happened to a BFD session, in words for one line of a log. */

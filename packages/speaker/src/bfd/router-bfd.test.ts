@@ -166,7 +166,7 @@ describe('BFD with the routers', () => {
     const one = start([watched]);
     one.change(watched, up);
     one.establish(watched);
-    expect(one.change(watched, failure)).toEqual(['10.0.0.10 Down death', 'dead 10.0.0.10']);
+    expect(one.change(watched, failure)).toEqual(['10.0.0.10 Down failure', 'dead 10.0.0.10']);
   });
 
   it('leaves the new session of a restarted router alone', () => {
@@ -175,7 +175,7 @@ describe('BFD with the routers', () => {
     one.establish(watched);
     one.bfd.sessionLost(watched.address);
     one.establish(watched, 1_100);
-    expect(one.change(watched, failure)).toEqual(['10.0.0.10 Down earlier-life']);
+    expect(one.change(watched, failure)).toEqual(['10.0.0.10 Down earlier-process']);
   });
 
   it('takes AdminDown of the router for no death, and a router without BFD as it is', () => {
@@ -209,7 +209,7 @@ describe('BFD with the routers', () => {
     one.change(watched, up);
     await one.bfd.stop();
     expect(one.taken()).toEqual(['stop']);
-    expect(one.change(watched, failure)).toEqual(['10.0.0.10 Down death']);
+    expect(one.change(watched, failure)).toEqual(['10.0.0.10 Down failure']);
     one.bfd.sessionLost(watched.address);
     expect(one.taken()).toEqual([]);
   });
@@ -222,7 +222,7 @@ describe('BGP with a router that is strict', () => {
     expect(one.change(strict, up)).toEqual(['10.0.0.11 Up no-failure', 'release 10.0.0.11']);
     expect(one.bfd.isAwaited(strict.address)).toBe(false);
     one.establish(strict);
-    expect(one.change(strict, failure)).toEqual(['10.0.0.11 Down death', 'dead 10.0.0.11']);
+    expect(one.change(strict, failure)).toEqual(['10.0.0.11 Down failure', 'dead 10.0.0.11']);
     one.bfd.sessionLost(strict.address);
     expect(one.taken()).toEqual(['hold 10.0.0.11']);
   });

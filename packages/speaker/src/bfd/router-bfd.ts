@@ -1,5 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { BfdAuthenticationMode, BfdKey, BfdState } from '@bgp-lb/protocol';
+import {
+  type BfdAuthenticationMode,
+  type BfdFailureClass,
+  type BfdKey,
+  type BfdState,
+  classifyBfdFailure,
+} from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
   type BfdStateChange,
@@ -10,7 +16,6 @@ import {
   threadClock,
 } from '@bgp-lb/protocol/node';
 import type { RouterConfig } from '../config/speaker-config.ts';
-import { type BfdVerdict, judgeBfdChange } from './router-death.ts';
 
 /** The part of `BfdThread` that is used here. */
 export type BfdSessions = Pick<BfdThread, 'add' | 'remove' | 'authenticate' | 'status' | 'stop'>;
@@ -25,7 +30,7 @@ export interface RouterBfdOptions {
   readonly dead: (router: string) => void;
   /** For routers with `strict`: BGP may connect, or not while there is no session (RFC 5882 section 4.3.2). */
   readonly mayConnect: (router: string, isUp: boolean) => void;
-  readonly changed: (change: BfdStateChange, verdict: BfdVerdict) => void;
+  readonly changed: (change: BfdStateChange, verdict: BfdFailureClass) => void;
   readonly scheduled: (scheduling: BfdScheduling) => void;
   /** BFD as a whole, or with one router, does not work. */
   readonly failed: (what: string) => void;
@@ -183,10 +188,10 @@ export class RouterBfd {
     // The last words of a session that was taken back.
     if (!this.#routers.has(router)) return;
     this.#states.set(router, to);
-    const verdict = judgeBfdChange(change, this.#establishedAt.get(router));
+    const verdict = classifyBfdFailure(change, this.#establishedAt.get(router));
     this.#options.changed(change, verdict);
     if (this.#isStopping) return;
-    if (verdict === 'death') this.#options.dead(router);
+    if (verdict === 'failure') this.#options.dead(router);
     this.#gate(router);
   }
 

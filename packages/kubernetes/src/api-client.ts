@@ -28,6 +28,7 @@ export class ApiClient {
   #server: string | undefined;
   #isDoubted = false;
   #credential: Credential | undefined;
+  #opening: Promise<ApiAccess> | undefined;
 
   constructor(options: ApiClientOptions) {
     this.#options = options;
@@ -53,7 +54,7 @@ export class ApiClient {
     query: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
-    const access = await untilAborted(Promise.resolve(this.#options.open()), signal);
+    const access = await untilAborted(this.#open(), signal);
     this.#credential = access.credential;
     const faults: string[] = [];
     let status: number | undefined;
@@ -79,6 +80,14 @@ export class ApiClient {
   /** What the server has begun to answer was of no use: the next request begins with the server after it. */
   doubt(): void {
     this.#isDoubted = true;
+  }
+
+  /** Read for each request; a program that gives credentials (`exec`) and hangs is not started a second time beside itself. */
+  #open(): Promise<ApiAccess> {
+    this.#opening ??= Promise.resolve(this.#options.open()).finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
   }
 
   /** All servers once, that which answered last first, or last where it is doubted. */

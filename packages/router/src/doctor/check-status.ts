@@ -69,7 +69,10 @@ function checkMember(vip: string, member: RouterStatus['vips'][number]['members'
     return good('member', place, 'answers /readyz over TLS through the VIP');
   }
   const value = reason === '' ? `${state}, health ${health}` : `${state}, health ${health}: ${reason}`;
-  const fix = 'bgp-lb-speaker explain on that master; a firewall there, arp_ignore, or its API server';
+  const fix =
+    member.session === 'none'
+      ? 'the VIP on an interface of that host, what answers on its port, a firewall there, or its API server'
+      : 'bgp-lb-speaker explain on that master; a firewall there, arp_ignore, or its API server';
   return member.inPool ? warning('member', place, value, fix) : fault('member', place, value, fix);
 }
 

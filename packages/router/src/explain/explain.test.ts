@@ -98,6 +98,34 @@ describe('explain of the router', () => {
     expect(explanation?.reasons.slice(1).every(({ next }) => next === '')).toBe(true);
   });
 
+  it('sends to no speaker for a member that a list names, and says what each source says of it', () => {
+    const views = [{ kind: 'configMap', name: 'lb/pool', says: 'listed' }];
+    const listed = { ...member, state: 'out', inPool: false, session: 'none', sources: views } as const;
+    const source = {
+      kind: 'configMap',
+      name: 'lb/pool',
+      vips: ['10.100.0.1'],
+      members: 1,
+      heardMs: 5,
+    } as const;
+    const [first] = status.vips;
+    const [explained] = explain(
+      {
+        ...status,
+        vips: first === undefined ? [] : [{ ...first, members: [listed] }],
+        memberSources: [{ ...source, detail: 'generation 7', problem: 'it is empty', credential: null }],
+      },
+      [],
+    );
+    const of = (what: string) => explained?.reasons.find((one) => one.what === what);
+    expect(of(`member ${listed.name}`)?.next).toContain('has the VIP on an interface');
+    expect(of(`sources of ${listed.name}`)?.reason).toBe('configMap lb/pool: listed');
+    expect(of('members of configMap lb/pool')).toMatchObject({
+      pass: false,
+      reason: '1 members, generation 7; it may be old: it is empty',
+    });
+  });
+
   it('names a master whose speaker is here and announces nothing', () => {
     const neighbors = [neighbor('master', '10.0.0.11'), neighbor('master', '10.0.0.13')];
     expect(failing({ members: [member] }, neighbors)).toEqual([
@@ -107,7 +135,7 @@ describe('explain of the router', () => {
   });
 
   it.each([
-    ['nobody has announced it', [], /no master has announced it/],
+    ['nobody has announced it', [], /no source has a member for it/],
     [
       'nobody is in the pool',
       [{ ...member, state: 'out', inPool: false, weight: 0 }],

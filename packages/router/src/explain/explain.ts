@@ -97,8 +97,8 @@ function gatePool({ members }: VipStatus): Reason {
     ? reason(
         'gate pool',
         false,
-        'no master has announced it',
-        'a speaker announces it when kubeadm has succeeded',
+        'no source has a member for it',
+        'a speaker announces it when kubeadm has succeeded; a list names it in members.static or its ConfigMap',
       )
     : reason('gate pool', false, 'no member is in the pool', 'see the members');
 }
@@ -205,12 +205,22 @@ const hints: Readonly<Record<VipStatus['members'][number]['state'], string>> = {
   out: '`bgp-lb-speaker explain` on that master, and the health check from here: the reason',
 };
 
+/** The same of one that a list names, and that has no speaker. */
+const listedHints: Readonly<Record<VipStatus['members'][number]['state'], string>> = {
+  active: '',
+  'last-resort': 'its /readyz is red: its API server',
+  draining: 'its list says that it drains',
+  stale: 'its API server',
+  out: 'whether that host has the VIP on an interface and answers on its port: the health check from here says the reason',
+};
+
 function memberReason(member: VipStatus['members'][number]): Reason {
   const isGood = member.inPool && member.state === 'active';
   const bfd = member.bfd === 'off' ? '' : `, BFD ${member.bfd}`;
   const facts = `${member.state}, weight ${member.weight}, session ${member.session}${bfd}, health ${member.health}`;
   const text = member.reason === '' ? facts : `${facts}: ${member.reason}`;
-  const next = member.drainedHere ? `\`bgp-lb-router undrain ${member.name}\`` : hints[member.state];
+  const hint = member.session === 'none' ? listedHints[member.state] : hints[member.state];
+  const next = member.drainedHere ? `\`bgp-lb-router undrain ${member.name}\`` : hint;
   return reason(`member ${member.name}`, isGood, text, next, member.sinceMs);
 }
 

@@ -45,12 +45,16 @@ const readers: readonly string[] = [
   'daemon/src/health/tls-connection.ts',
   'daemon/src/process/log-stream.ts',
   'daemon/src/process/logger.ts',
+  // Until when a credential for the Kubernetes API is good, here and where members are read from it.
+  'router/src/api/source-tables.ts',
   // For member-drains.ts.
   'router/src/app.ts',
   'router/src/doctor/bundle.ts',
   'router/src/doctor/examine.ts',
   // What a restart has to wait of a drain, never more than was given.
   'router/src/drain/member-drains.ts',
+  'router/src/membership/config-map-membership.ts',
+  'router/src/membership/make-membership-sources.ts',
   // MRT records have the time of day.
   'router/src/mrt/message-recorder.ts',
   'speaker/src/bootstrap/bootstrap-watch.ts',

@@ -4,20 +4,20 @@ import { formatDuration } from './duration.ts';
 
 type Path = CrossFieldFault['path'];
 
-/** How many intervals one probe may last: it is the only one of its target until it ends. */
-const LONGEST_PROBE = 10;
+/** How many intervals one probe may last, and how long in any case: it is the only one of its target until it ends. */
+const LONGEST_PROBE = { intervals: 10, time: 10_000 } as const;
 
 /** Probes that last so long that the time between them says nothing. Times are milliseconds. */
 export function probeTimeFaults(
   { interval, timeout }: { readonly interval: number; readonly timeout: number },
   section: string,
 ): CrossFieldFault[] {
-  const most = LONGEST_PROBE * interval;
+  const most = Math.max(LONGEST_PROBE.intervals * interval, LONGEST_PROBE.time);
   if (timeout <= most) return [];
   return [
     {
       path: [section, 'timeout'],
-      message: `is more than ${LONGEST_PROBE} times the interval of ${formatDuration(interval)}: no second probe is made while one waits`,
+      message: `is too long beside the interval of ${formatDuration(interval)}: no second probe is made while one waits`,
       value: formatDuration(timeout),
       allowed: `at most ${formatDuration(most)}, or a longer ${section}.interval`,
     },

@@ -154,7 +154,7 @@ describe('the configuration', () => {
       'a probe that lasts for many intervals',
       'asn: 64512\nvips',
       'asn: 64512\napiServer: { timeout: 30s }\nvips',
-      'is more than 10 times the interval of 200ms',
+      'is too long beside the interval of 200ms',
     ],
     [
       'a socket with too long a path',

@@ -15,6 +15,8 @@ export interface ExpectedPeer {
   readonly remoteAsn: readonly Asn[] | 'external';
   /** As in `CodecContext`. */
   readonly enforceFirstAs?: boolean;
+  /** As in `CodecContext`. Default false. */
+  readonly acceptAsSet?: boolean;
 }
 
 /** The peer's graceful restart capability (RFC 4724 section 3). */
@@ -92,6 +94,7 @@ export function negotiate(local: OpenMessage, remote: OpenMessage, expected: Exp
       addPathSend: addPathFamilies(remote, local, families),
       enhancedRouteRefresh: both(local, remote, 'enhanced-route-refresh'),
       enforceFirstAs: expected.enforceFirstAs ?? true,
+      acceptAsSet: expected.acceptAsSet ?? false,
     },
     holdTime,
     keepaliveTime: holdTime / 3,

@@ -22,6 +22,8 @@ export interface PeerSettings {
   readonly remoteAsn: readonly Asn[] | 'external';
   /** An external peer's AS must stand first in its paths (RFC 4271 section 6.3). Default true; false for a route server (RFC 7947). */
   readonly enforceFirstAs?: boolean;
+  /** Take paths whose AS_PATH has an AS_SET, which RFC 9774 section 3 has withdrawn. Default false. */
+  readonly acceptAsSet?: boolean;
   /** Default: IPv4 unicast. */
   readonly families?: readonly Family[];
   /** In seconds: 0 for none, or 3 to 65535. Default 90. */
@@ -93,6 +95,7 @@ export interface PeerRangeOptions extends PeerSettings {
 export interface ResolvedSettings {
   readonly remoteAsn: readonly Asn[] | 'external';
   readonly enforceFirstAs: boolean;
+  readonly acceptAsSet: boolean;
   readonly families: readonly Family[];
   readonly holdTime: number;
   readonly connectRetryTime: number;
@@ -125,6 +128,7 @@ export function resolveSettings(name: string, settings: PeerSettings): ResolvedS
   const resolved: ResolvedSettings = {
     remoteAsn: settings.remoteAsn,
     enforceFirstAs: settings.enforceFirstAs ?? true,
+    acceptAsSet: settings.acceptAsSet ?? false,
     families: settings.families ?? [ipv4Unicast],
     holdTime: settings.holdTime ?? 90,
     connectRetryTime: settings.connectRetryTime ?? 120,

@@ -306,7 +306,7 @@ export class Peer {
       socket: settings.socket,
       connectPassword: settings.connectPassword,
       localOpen: localOpen(offerOf(settings, { asn, routerId }, true)),
-      expected: { localAsn: asn, remoteAsn: settings.remoteAsn, enforceFirstAs: settings.enforceFirstAs },
+      expected: { ...settings, localAsn: asn },
       fsm: {
         passive,
         connectRetryTime: settings.connectRetryTime,

@@ -32,6 +32,7 @@ export function readsAttributesAlike(a: CodecContext, b: CodecContext): boolean 
     (a.asn4 === b.asn4 &&
       a.isInternal === b.isInternal &&
       a.peerAsn === b.peerAsn &&
-      (a.enforceFirstAs ?? true) === (b.enforceFirstAs ?? true))
+      (a.enforceFirstAs ?? true) === (b.enforceFirstAs ?? true) &&
+      (a.acceptAsSet ?? true) === (b.acceptAsSet ?? true))
   );
 }

@@ -31,6 +31,8 @@ export interface CodecContext {
    * section 7.2). Default true; false for a peer that is a route server (RFC 7947 section 2.2.2.1).
    */
   readonly enforceFirstAs?: boolean;
+  /** Take paths with an AS_SET, which RFC 9774 section 3 has treated as withdrawn. Default true; what `negotiate` makes says false. */
+  readonly acceptAsSet?: boolean;
 }
 
 /**

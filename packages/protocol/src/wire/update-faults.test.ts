@@ -193,10 +193,32 @@ describe('first AS (RFC 7606 section 7.2)', () => {
     expect(decode(attributes, { ...external, enforceFirstAs: false }).faults).toEqual([]);
     expect(decode(`${origin} 40 02 00 ${nextHop} ${localPref}`, internal).faults).toEqual([]);
   });
+});
 
-  it('accepts an AS_SET behind the peer', () => {
-    const update = decode(`${origin} 40 02 10 02 01 0000fde9 01 02 0000000a 0000000b ${nextHop}`, external);
-    expect(update).toMatchObject({
+describe('an AS_SET (RFC 9774 section 3)', () => {
+  const attributes = `${origin} 40 02 10 02 01 0000fde9 01 02 0000000a 0000000b ${nextHop}`;
+
+  it('has the path treated as withdrawn, of external and internal peers', () => {
+    for (const [context, more] of [
+      [external, ''],
+      [internal, localPref],
+    ] as const) {
+      expect(decode(`${attributes} ${more}`, { ...context, acceptAsSet: false })).toMatchObject({
+        treatAsWithdraw: true,
+        faults: [{ code: 2, subcode: 11, reason: 'AS_PATH has an AS_SET (RFC 9774)' }],
+      });
+    }
+  });
+
+  it('is found behind the AS_TRANS of a peer with two octets too', () => {
+    const two = { ...external, asn4: false, acceptAsSet: false };
+    const as4Path = 'c0 11 10 02 01 0000fde9 01 02 00010000 00010001';
+    const update = decode(`${origin} 40 02 0a 02 01 fde9 01 02 5ba0 5ba0 ${nextHop} ${as4Path}`, two);
+    expect(update.treatAsWithdraw).toBe(true);
+  });
+
+  it('is taken where it is asked for', () => {
+    expect(decode(attributes, { ...external, acceptAsSet: true })).toMatchObject({
       faults: [],
       attributes: { asPath: [{ type: 2 }, { type: 1, asns: [10, 11] }] },
     });

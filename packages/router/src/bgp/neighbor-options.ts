@@ -115,6 +115,7 @@ function settings(
     ...(offersBfdAuthentication(neighbor, password) && { bfdAuthentication: context.bfdNonce }),
     remoteAsn: remote === 'external' ? remote : [remote].flat().map((number) => asn(number)),
     families,
+    acceptAsSet: neighbor.acceptAsSet ?? false,
     addPathSend: neighbor.addPath ? families : [],
     holdTime: Math.round(holdTime / 1000),
     connectRetryTime: CONNECT_RETRY_TIME,

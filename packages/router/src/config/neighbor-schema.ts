@@ -66,6 +66,12 @@ const neighborBase = {
     .describe(
       'Offer path identifiers (RFC 7911), so that it gets every member and not only the best one. Nothing changes for a neighbour that does not know them.',
     ),
+  acceptAsSet: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Take paths whose AS_PATH has an AS_SET. Otherwise they count as withdrawn (RFC 9774 section 3).',
+    ),
   withoutCapabilities: withoutCapabilities(),
 };
 

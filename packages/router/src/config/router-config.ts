@@ -56,6 +56,8 @@ interface NeighborBase {
   /** Milliseconds. */
   readonly holdTime: number;
   readonly bfd: BfdConfig | false;
+  /** Paths with an AS_SET are taken. */
+  readonly acceptAsSet?: boolean;
   /** Path identifiers are offered (RFC 7911). */
   readonly addPath: boolean;
   /** Left out of the OPEN. */

@@ -7,8 +7,7 @@ import { WELL_KNOWN } from './codec.ts';
 
 /**
  * AS_PATH (RFC 4271 section 5.1.2; malformed: RFC 7606 section 7.2). May be empty.
- * AS_SET is accepted. RFC 9774 section 3 asks for treat-as-withdraw with a knob; FRR 8.4, BIRD 2.0, GoBGP 3.10 and
- * OpenBGPD 7.7 accept it, and so do we, to keep what they would pass on.
+ * Whether an AS_SET is taken is for `validateAttributes` to say (RFC 9774 section 3).
  */
 export const asPath: AttributeCodec<readonly AsPathSegment[]> = {
   code: 2,

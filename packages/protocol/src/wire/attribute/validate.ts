@@ -3,6 +3,7 @@ import type { IpAddress } from '../../types/ip-address.ts';
 import { formatIpAddress } from '../../types/ip-address.ts';
 import type { CodecContext } from '../context.ts';
 import { UpdateSubcode } from '../notification-codes.ts';
+import { SegmentType } from '../path-attributes.ts';
 import { asPath } from './as-path.ts';
 import type { DecodedAttributes } from './decode.ts';
 import type { Faults } from './faults.ts';
@@ -34,6 +35,20 @@ export function validateAttributes(
   }
   checkHost(mpReach.code, values.mpReach?.nextHop.address, faults);
   checkFirstAs(attributes, context, faults);
+  if (context.acceptAsSet === false) refuseAsSet(attributes, faults);
+}
+
+/** RFC 9774 section 3: which AS originated such a path cannot be known. */
+function refuseAsSet({ values }: DecodedAttributes, faults: Faults): void {
+  if (values.asPath?.some(({ type }) => type === SegmentType.AsSet) !== true) return;
+  const reason = 'AS_PATH has an AS_SET (RFC 9774)';
+  faults.report(
+    asPath.code,
+    'treat-as-withdraw',
+    UpdateSubcode.MalformedAsPath,
+    reason,
+    () => new Uint8Array(0),
+  );
 }
 
 /** RFC 7606 section 3 (d). One that is there and malformed has its own fault already. */

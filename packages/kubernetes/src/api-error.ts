@@ -21,7 +21,8 @@ export class ApiError extends Error {
 /** One line that says why, innermost reason included, bounded. */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error)) return oneLine(String(error));
-  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  const reason = error.cause instanceof Error ? error.cause.message : '';
+  const cause = error.message.includes(reason) ? '' : `: ${reason}`;
   // Node.js gives no message when it has tried several addresses.
   const inner = error instanceof AggregateError ? error.errors.map((one) => errorText(one)).join('; ') : '';
   return oneLine(`${error.message || inner}${cause}`);

@@ -3,6 +3,7 @@ export { type AskedLink, addressOwners } from './address-owner.ts';
 export { arpLinks } from './arp-links.ts';
 export { type ChildProgram, startProgram } from './child-program.ts';
 export { SystemCallError } from './errno.ts';
+export type { IncomingPacket } from './fib-match.ts';
 export type { AddressKey, AddressSetting, InterfaceAddress } from './interface-address.ts';
 export { AddressFlag, detectionOf, lastingGlobalAddress } from './interface-address.ts';
 export type { IpVersion } from './internet-address.ts';
@@ -31,6 +32,7 @@ export { NftablesError } from './nftables-error.ts';
 export { NftablesMonitor, type NftablesMonitorHandlers } from './nftables-monitor.ts';
 export { PacketSocket, type PacketSocketHandlers, type PacketSocketOptions } from './packet-socket.ts';
 export { releaseMemory } from './release-memory.ts';
+export { reversePathDrops } from './reverse-path-drops.ts';
 export type {
   Route,
   RouteDecision,

@@ -1,5 +1,6 @@
 /** The kernel's links, addresses, routes, rules and next hops, read and changed by synchronous requests. */
 import { constants } from 'node:os';
+import { fibMatchMessage, type IncomingPacket } from './fib-match.ts';
 import {
   type AddressKey,
   type AddressSetting,
@@ -178,6 +179,20 @@ export class RouteSocket {
     return this.#netlink.answer(request, routeToMessage(address, options.mark, index), ({ payload }) =>
       parseDecision(payload),
     );
+  }
+
+  /**
+   * The route that the kernel takes for a TCP packet that comes in, by its interface, source and port as rules may ask for; undefined for
+   * a route of another kind. Packets with a firewall mark may go another way.
+   * @throws NetlinkError `EHOSTUNREACH` and the like by a route that refuses, `EXDEV` where rp_filter drops it, `EINVAL` for a blackhole
+   */
+  routeOf(packet: IncomingPacket): Route | undefined {
+    const { source, destination, interfaceIndex: index } = packet;
+    const request = `find the route from ${source} on interface ${index} to ${destination}`;
+    const [found] = this.#netlink.dump(request, fibMatchMessage(packet), ({ payload }) =>
+      parseRoute(payload),
+    );
+    return found;
   }
 
   /** The policy routing rules. */

@@ -15,7 +15,10 @@ const Attribute = {
   Table: 15,
   MarkMask: 16,
   OutputInterface: 17,
+  L3Master: 19,
   Protocol: 21,
+  IpProtocol: 22,
+  DestinationPorts: 24,
 } as const;
 
 const actions = [
@@ -48,6 +51,11 @@ export interface Rule {
   readonly source?: string;
   readonly inputInterface?: string;
   readonly outputInterface?: string;
+  /** Matches packets of interfaces of a VRF, and looks in its table. */
+  readonly isForVrf?: boolean;
+  /** IPPROTO_*. */
+  readonly ipProtocol?: number;
+  readonly destinationPorts?: readonly [from: number, to: number];
 }
 
 /** A rule by firewall mark. */
@@ -107,6 +115,8 @@ export function parseRule(payload: Uint8Array): Rule | undefined {
   const source = attributes.address(Attribute.Source);
   const inputInterface = attributes.string(Attribute.InputInterface);
   const outputInterface = attributes.string(Attribute.OutputInterface);
+  const ipProtocol = attributes.u8(Attribute.IpProtocol);
+  const ports = attributes.bytes(Attribute.DestinationPorts);
   return {
     version,
     priority: attributes.u32(Attribute.Priority) ?? 0,
@@ -119,5 +129,14 @@ export function parseRule(payload: Uint8Array): Rule | undefined {
     ...(source === undefined ? {} : { source: prefixText(version, source, reader.u8(2)) }),
     ...(inputInterface === undefined ? {} : { inputInterface }),
     ...(outputInterface === undefined ? {} : { outputInterface }),
+    ...(attributes.u8(Attribute.L3Master) === 1 ? { isForVrf: true } : {}),
+    ...(ipProtocol === undefined ? {} : { ipProtocol }),
+    ...(ports === undefined ? {} : { destinationPorts: portRange(ports) }),
   };
+}
+
+/** struct fib_rule_port_range, in host order. */
+function portRange(bytes: Uint8Array): readonly [from: number, to: number] {
+  const range = new PayloadReader(bytes, 4, 'fib_rule_port_range');
+  return [range.u16(0), range.u16(2)];
 }

@@ -13,7 +13,7 @@ export interface NftChain {
  */
 export function chainsThatDrop(
   listed: readonly Readonly<Record<string, unknown>>[],
-  hook: 'input' | 'forward',
+  hook: 'input' | 'forward' | 'output',
 ): readonly NftChain[] {
   const text = (value: unknown): string => (typeof value === 'string' ? value : '');
   return listed

@@ -32,6 +32,8 @@ import { checkDrainUnit, showDrainUnit } from './check-drain-unit.ts';
 import { checkAddresses, checkArp, checkFirewall, checkNoBinding } from './check-host.ts';
 import { connectRouter, judgeRouter } from './check-router.ts';
 import { checkSpeaker } from './check-speaker.ts';
+import { checkWayBack } from './check-way-back.ts';
+import { readWayBack } from './read-way-back.ts';
 
 /** Milliseconds that an owner of the VIP has to answer. */
 const ANSWER_TIME = 600;
@@ -49,6 +51,7 @@ export async function examine(config: SpeakerConfig): Promise<readonly Finding[]
       ...(await checkSpeaker(config, status)),
       ...checkKernel(config, routes),
       ...(await firewall(config)),
+      ...checkWayBack(await readWayBack(config, routes)),
       checkClock(isClockSynchronized(), new Date()),
       ...checkDrainUnit(config, await showDrainUnit()),
       ...(await apiServer(config, routes)),

@@ -1,0 +1,56 @@
+/** The route that the kernel takes for a packet of somebody else: RTM_GETROUTE with RTM_F_FIB_MATCH (include/uapi/linux/rtnetlink.h). */
+import { addressBytes, familyOf, ipVersion } from './internet-address.ts';
+import { MessageFlag, MessageWriter } from './netlink-message.ts';
+import { RouteMessage } from './route.ts';
+
+/** A TCP packet that comes in. */
+export interface IncomingPacket {
+  readonly source: string;
+  readonly destination: string;
+  readonly destinationPort: number;
+  /** The interface that it comes by. */
+  readonly interfaceIndex: number;
+}
+
+/** RTM_F_FIB_MATCH: the answer is the route itself, with its protocol and next hop object. */
+const fibMatchFlag = 0x2000;
+/** RTM_F_LOOKUP_TABLE: and with its table, which IPv6 names anyway. */
+const lookupTableFlag = 0x1000;
+const Attribute = {
+  Destination: 1,
+  Source: 2,
+  InputInterface: 3,
+  Protocol: 27,
+  SourcePort: 28,
+  DestinationPort: 29,
+} as const;
+const tcp = 6;
+/** One of those that clients take. */
+const clientPort = 50_000;
+
+/** @throws RangeError for what is no address */
+export function fibMatchMessage(packet: IncomingPacket): MessageWriter {
+  const destination = addressBytes(packet.destination);
+  const source = addressBytes(packet.source);
+  const structure = new Uint8Array(12);
+  structure[0] = familyOf(ipVersion(packet.destination));
+  structure[1] = destination.length * 8;
+  structure[2] = source.length * 8;
+  new DataView(structure.buffer).setUint32(
+    8,
+    ipVersion(packet.destination) === 4 ? fibMatchFlag | lookupTableFlag : fibMatchFlag,
+    true,
+  );
+  return new MessageWriter(RouteMessage.Get, MessageFlag.Request | MessageFlag.Ack)
+    .structure(structure)
+    .bytes(Attribute.Destination, destination)
+    .bytes(Attribute.Source, source)
+    .u32(Attribute.InputInterface, packet.interfaceIndex)
+    .u8(Attribute.Protocol, tcp)
+    .bytes(Attribute.SourcePort, networkOrder(clientPort))
+    .bytes(Attribute.DestinationPort, networkOrder(packet.destinationPort));
+}
+
+function networkOrder(port: number): Uint8Array {
+  return new Uint8Array([port >> 8, port & 0xff]);
+}

@@ -7,6 +7,7 @@ import {
   vipAddress,
   vipPrefixOf,
 } from '../../scripts/lab/addresses.ts';
+import { hasFrr } from '../../scripts/lab/frr.ts';
 import type { Lab } from '../../scripts/lab/lab.ts';
 import { startCluster, waitForAllActive } from '../kit/cluster.ts';
 import { lastEvent, waitForEvent } from '../kit/router-view.ts';
@@ -163,5 +164,34 @@ describe('clients that are not served although all health checks pass', () => {
     expect(value(`bgp_lb_router_client_doubtful{vip="${vipAddress}/32"}`)).toBe(0);
     expect(hostAddress('ipv4', 'masters', 13)).toBe(lab.master(3).address);
     await waitForAllActive(lab, 120_000);
+  });
+});
+
+describe.skipIf(!hasFrr())('a load balancer whose routing is known to lead clients astray', () => {
+  let lab: Lab;
+  beforeAll(async () => {
+    lab = await startCluster({ masters: 2, controlPlane: 'stand-in', upstream: 'frr' });
+    await lab.upstream.waitForVipRoute(true, 30_000);
+  }, 120_000);
+  afterAll(async () => {
+    await lab?.destroy();
+  });
+
+  it('is not ready and withdraws the VIP before any client comes, until the way is free again', async () => {
+    const rule = ['iif', 'eth1', 'pref', '100', 'lookup', '77'];
+    await lab.lb.exec(['ip', 'route', 'add', 'blackhole', 'default', 'table', '77']);
+    await lab.lb.exec(['ip', 'rule', 'add', ...rule]);
+    await lab.upstream.waitForVipRoute(false, 10_000);
+    const { vips } = await lab.lb.router.status();
+    expect(vips).toMatchObject([
+      { ready: false, status: expect.stringContaining('by ip rule 100 iif eth1 lookup 77') },
+    ]);
+    const { code, stdout } = await lab.lb.router.command(['doctor', '-o', 'json'], 60_000);
+    expect(code).toBe(1);
+    expect(stdout).toContain('by ip rule 100 iif eth1 lookup 77');
+    await lab.lb.exec(['ip', 'rule', 'del', ...rule]);
+    await lab.upstream.waitForVipRoute(true, 10_000);
+    expect((await lab.lb.router.status()).vips).toMatchObject([{ ready: true }]);
+    expect(await lab.client.request({ timeout: 10_000 })).toMatchObject({ ok: true });
   });
 });

@@ -193,6 +193,10 @@ class Router {
         this.#observer.forwarding(vip, nextHops);
         this.#touched.touch(vip);
       },
+      obstacle: (vip, obstacle) => {
+        this.#observer.obstacle(vip, obstacle);
+        this.#touched.touch(vip);
+      },
       link: (nextHop, problem) => this.#controller.link(nextHop, problem),
       configured: (settings) => this.#observer.configured(settings),
       repaired: (operations) => this.#observer.repaired(operations),
@@ -204,8 +208,7 @@ class Router {
       operation: (kind, tookMs, error) => this.#observer.operation(kind, tookMs, error),
     });
     this.#reportProblems();
-    const isRestarting = [...adopted.values()].some((members) => members.length > 0);
-    const bgp = this.#makeNeighbors(routerId, isRestarting);
+    const bgp = this.#makeNeighbors(routerId, [...adopted.values()].flat().length > 0);
     this.#bgp = bgp;
     const advertiser = new UpstreamAdvertiser(bgp, globalAddressOn);
     this.#advertiser = advertiser;

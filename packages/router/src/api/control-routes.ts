@@ -98,6 +98,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
         forwarding: dataPlane.forwarding(pool.vip),
         forwardingSince: sources.forwardingTimes.sinceOf(pool.vip),
         advertisements: sources.advertiser.advertisements(pool.vip),
+        obstacle: dataPlane.obstacle(pool.vip),
         clients: sources.clients.of(pool.vip),
         drained: new Set(sources.memberDrains.all().map(({ member }) => member)),
         problems: forwardingProblems(fib.vips.find(({ vip }) => vip === pool.vip)),

@@ -10,6 +10,8 @@ interface ReadinessFacts {
     readonly vip: string;
     /** How many members it is forwarded to. */
     readonly forwarding: number;
+    /** What keeps all its clients from them, in words. */
+    readonly obstacle: string | undefined;
     /** One for each upstream. */
     readonly advertisements: readonly UpstreamAdvertisement[];
   }[];
@@ -21,8 +23,9 @@ interface ReadinessFacts {
  */
 export function readiness({ drain, vips }: ReadinessFacts): Readiness {
   if (drain !== 'none') return { ready: false, reason: 'this load balancer is drained' };
-  const faults = vips.flatMap(({ vip, forwarding, advertisements }) => {
+  const faults = vips.flatMap(({ vip, forwarding, obstacle, advertisements }) => {
     if (forwarding === 0) return [`${vip} is forwarded to no member`];
+    if (obstacle !== undefined) return [`${vip}: ${obstacle}`];
     const isDrawn = advertisements.length === 0 || advertisements.some(({ advertised }) => advertised);
     return isDrawn ? [] : [`${vip} is not advertised: ${withheldText(advertisements)}`];
   });

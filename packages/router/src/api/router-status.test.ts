@@ -32,6 +32,7 @@ function facts(changed: Partial<VipFacts> = {}): VipFacts {
   return {
     vip: '10.0.0.100/32',
     endpoint: '10.0.0.100:6443',
+    obstacle: undefined,
     clients: undefined,
     members: [active, out],
     rules: { panicSince: undefined, initialHold: undefined },

@@ -47,6 +47,8 @@ export interface VipStatus {
     /** The pool was empty, has a good member, and waits for others. */
     readonly initialHold: { readonly sinceMs: number; readonly endsInMs: number } | null;
   };
+  /** What others have put in the way of all clients on this host, in words; `null` where nothing is. It is not ready then, and withdrawn. */
+  readonly obstacle: string | null;
   /** What clients' own packets say; `null` before they were looked at. */
   readonly clients: VipEvidence | null;
   readonly members: readonly MemberStatus[];
@@ -86,6 +88,8 @@ export interface VipFacts {
   /** Since when there is somebody in it, or nobody. */
   readonly forwardingSince: number;
   readonly advertisements: readonly UpstreamAdvertisement[];
+  /** What others have put in the way of all its clients, in words. */
+  readonly obstacle: string | undefined;
   readonly clients: VipEvidence | undefined;
   /** Next hops of the members that the operator drains here. */
   readonly drained: ReadonlySet<string>;
@@ -99,7 +103,7 @@ export interface VipFacts {
 export function vipStatus(facts: VipFacts): VipStatus {
   const { vip, endpoint, members, forwarding, advertisements, now } = facts;
   const healthy = members.filter(({ inPool, health }) => inPool && health === 'passing').length;
-  const ready = forwarding.length > 0;
+  const ready = forwarding.length > 0 && facts.obstacle === undefined;
   const status = members.length === 0 ? 'no members yet' : `${healthy} of ${members.length} members healthy`;
   const isServed = facts.clients === undefined || !isDoubtful(facts.clients.cause);
   return {
@@ -107,10 +111,16 @@ export function vipStatus(facts: VipFacts): VipStatus {
     endpoint,
     ready,
     readySinceMs: Math.round(now - facts.forwardingSince),
-    status: isServed ? status : `${status}, but clients are not served: ${facts.clients.text}`,
+    status:
+      facts.obstacle === undefined
+        ? isServed
+          ? status
+          : `${status}, but clients are not served: ${facts.clients.text}`
+        : `${status}, but ${facts.obstacle}`,
     advertised: advertisements.some(({ advertised }) => advertised),
     advertisements,
     rules: ruleStatus(facts),
+    obstacle: facts.obstacle ?? null,
     clients: facts.clients ?? null,
     members: members.map((view) => ({
       name: view.name,

@@ -43,6 +43,7 @@ export async function startControl(options: StartControlOptions): Promise<Contro
         vips: [...pools.keys()].map((vip) => ({
           vip,
           forwarding: dataPlane.forwarding(vip).length,
+          obstacle: dataPlane.obstacle(vip),
           advertisements: advertiser.advertisements(vip),
         })),
       }),

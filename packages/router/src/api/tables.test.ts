@@ -25,6 +25,7 @@ describe('what people read', () => {
             ],
             readySinceMs: 1,
             rules: { panic: null, initialHold: null },
+            obstacle: null,
             clients: null,
             members: [
               {

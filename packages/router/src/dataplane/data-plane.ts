@@ -90,6 +90,11 @@ export interface DataPlaneHandlers {
   /** The next hops that the VIP is forwarded to changed. Called in the tick of the change. */
   forwarding(vip: string, nextHops: readonly string[]): void;
   /**
+   * What keeps all clients of a VIP from its members, put there by others, has changed: in words, and undefined when nothing does any
+   * more. Called in the tick in which it was seen.
+   */
+  obstacle(vip: string, obstacle: string | undefined): void;
+  /**
    * There is no way to a next hop any more, in words (`no carrier on eth0`), or again (`undefined`). Packets go there
    * no more when this is called.
    */
@@ -169,6 +174,8 @@ export interface DataPlane {
   setNextHops(changes: ReadonlyMap<string, readonly WeightedNextHop[]>): void;
   /** The next hops that the VIP is forwarded to now. */
   forwarding(vip: string): readonly string[];
+  /** What others have put in the way of all clients of the VIP, in words: nothing of it is put right from here. */
+  obstacle(vip: string): string | undefined;
   status(parts: StatusParts): DataPlaneStatus;
   /**
    * Reads everything anew and compares it with what is wanted, without putting anything right. Calls that overlap share one answer.

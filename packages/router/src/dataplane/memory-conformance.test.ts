@@ -8,6 +8,7 @@ const VIP = '10.100.0.1/32';
 
 const handlers = {
   forwarding: () => undefined,
+  obstacle: () => undefined,
   link: () => undefined,
   configured: () => undefined,
   repaired: () => undefined,

@@ -14,7 +14,7 @@ export function checkStatus(status: RouterStatus): readonly Finding[] {
         : fault(
             'vip',
             one.vip,
-            'forwarded to nobody',
+            one.obstacle ?? 'forwarded to nobody',
             `bgp-lb-router explain ${one.vip} says what is missing`,
           ),
       ...checkAdvertised(one),

@@ -33,6 +33,7 @@ const status: RouterStatus = {
       advertisements: [{ upstream: 'tor', advertised: true, reason: '' }],
       readySinceMs: 1,
       rules: { panic: null, initialHold: null },
+      obstacle: null,
       clients: null,
       members: [member],
     },

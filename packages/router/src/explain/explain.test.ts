@@ -34,6 +34,7 @@ const status: ExplainedStatus = {
       advertised: true,
       advertisements: [],
       rules: { panic: null, initialHold: null },
+      obstacle: null,
       clients: null,
       members: [
         member,

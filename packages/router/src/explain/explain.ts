@@ -148,13 +148,15 @@ function gatesOnLink({ vip }: VipStatus, onLink: ExplainedStatus['onLink']): Rea
     });
 }
 
-function gateForwarding({ ready, readySinceMs, members }: VipStatus): Reason {
+function gateForwarding({ obstacle, ready, readySinceMs, members }: VipStatus): Reason {
   const wanted = members.some(({ inPool }) => inPool);
   const text = ready
     ? 'the kernel forwards it'
-    : wanted
-      ? 'the kernel does not forward it'
-      : 'nobody to forward it to';
+    : obstacle !== null
+      ? obstacle
+      : wanted
+        ? 'the kernel does not forward it'
+        : 'nobody to forward it to';
   return reason(
     'gate kernel',
     ready,

@@ -120,6 +120,15 @@ export class RouterObserver {
     this.#record(level, 'vip-forwarding', { vip, nextHops }, `${vip}: forwarded ${text}`, bound);
   }
 
+  /** Something of others keeps all clients of a VIP from its members, or does no more. */
+  obstacle(vip: string, obstacle: string | undefined): void {
+    const text =
+      obstacle === undefined ? 'nothing is in the way of clients any more' : `not ready: ${obstacle}`;
+    const bound = { subject: vip, limits: LIMITS.member };
+    const level = obstacle === undefined ? 'info' : 'warn';
+    this.#record(level, 'vip-obstacle', { vip, obstacle: obstacle ?? null }, `${vip}: ${text}`, bound);
+  }
+
   /** What becomes of the clients of a VIP, as their own packets say. */
   clients(vip: string, { cause, text, ...numbers }: VipEvidence): void {
     const level = isDoubtful(cause) ? 'warn' : 'info';

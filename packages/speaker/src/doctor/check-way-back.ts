@@ -1,7 +1,7 @@
 import { type Finding, fault, good, type NftChain, warning } from '@bgp-lb/daemon';
 
 /** An interface, and what decides over answers to clients. */
-export interface WayLink {
+interface WayLink {
   readonly name: string;
   readonly mtu: number;
   /** Load balancers send clients' packets by it. */
@@ -11,7 +11,7 @@ export interface WayLink {
 }
 
 /** A route that answers to clients may take. */
-export interface WayRoute {
+interface WayRoute {
   /** `0.0.0.0/0` */
   readonly destination: string;
   readonly interfaceName: string;

@@ -112,6 +112,11 @@ export class HaproxyDataPlane implements DataPlane {
     return this.#forwarding.get(vip) ?? [];
   }
 
+  /** Connections of clients end here: no route is between them and HAProxy. */
+  obstacle(): undefined {
+    return undefined;
+  }
+
   status(): DataPlaneStatus {
     const vips = this.#vips.current.map((vip) =>
       haproxyForwarding(vip, this.#vips.nextHops(hostPrefix(vip.address)), this.#snapshot),

@@ -14,6 +14,7 @@ import {
 } from '../data-plane.ts';
 import { moveBuckets } from './bucket-move.ts';
 import { CarriedVips } from './carried-vips.ts';
+import { ConflictWatch } from './conflict-watch.ts';
 import { type Resolution, ROUTE_METRIC, type Wanted } from './desired-objects.ts';
 import { vipForwarding } from './forwarding-status.ts';
 import { copyTargets } from './icmp-copies.ts';
@@ -30,7 +31,6 @@ import { describeOperation } from './operation.ts';
 import { ProbeMarks } from './probe-marks.ts';
 import { concerns } from './route-interest.ts';
 import { SysctlKeeper } from './sysctl-keeper.ts';
-import { vipConflicts } from './vip-conflicts.ts';
 
 /** Two looks at the kernel are at least so far apart, however many changes it reports (ms). */
 const READ_BACK_GAP = 20;
@@ -59,11 +59,12 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   #links = new LinkWatch();
   #handlers: DataPlaneHandlers | undefined;
   #sysctls: SysctlKeeper;
+  #conflicts: ConflictWatch;
   /** Until then what is made is no repair. */
   #isStarted = false;
   readonly #vips: CarriedVips;
   #forwarding = new Map<string, readonly string[]>();
-  #problems = new Map<'kernel' | 'nft' | 'sysctl' | 'conflict', readonly string[]>();
+  #problems = new Map<'kernel' | 'nft' | 'sysctl', readonly string[]>();
   /** Why the kernel is not as wanted. */
   #failing: string | undefined;
   #monitor: { close(): void } | undefined;
@@ -77,6 +78,13 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     this.#timers = new NamedTimers(host.clock);
     this.#resolver = new NextHopResolver(host.socket);
     this.#sysctls = new SysctlKeeper(host.sysctl, options.manageSysctls);
+    this.#conflicts = new ConflictWatch({
+      ...{ socket: host.socket, protocol: options.protocol, table: options.table },
+      vips: () => this.#vips.all,
+      isForwarding: (prefix) => this.forwarding(prefix).length > 0,
+      memberInterfaces: () => this.#memberInterfaces(),
+      changed: (vip, obstacle) => this.#handlers?.obstacle(vip, obstacle),
+    });
     this.#marks = new ProbeMarks(options.markBase);
     this.#vips = new CarriedVips(options.vips);
     this.#nft = new NftKeeper({
@@ -116,7 +124,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     this.#reconcile();
     this.#applySysctls();
     await this.#nft.look();
-    this.#lookForConflicts();
+    this.#conflicts.look();
     this.#armSlowTimer();
     this.#isStarted = true;
     return adopted;
@@ -129,7 +137,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     this.#armLeave();
     this.#reconcile();
     this.#applySysctls();
-    this.#lookForConflicts();
+    this.#conflicts.look();
     void this.#nft.look();
     return adopted;
   }
@@ -178,29 +186,29 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     return this.#forwarding.get(vip) ?? [];
   }
 
+  obstacle(vip: string): string | undefined {
+    return this.#conflicts.obstacle(vip);
+  }
+
   status({ shares, packets = shares }: StatusParts): DataPlaneStatus {
     return {
       kind: this.kind,
       vips: [...this.#vips.asked].map(([vip, nextHops]) =>
         vipForwarding({
-          vip,
-          nextHops,
-          isLeaving: this.#vips.isLeaving(vip),
-          table: this.#options.table,
-          known: this.#reconciler.known,
-          resolver: this.#resolver,
+          ...{ vip, nextHops, isLeaving: this.#vips.isLeaving(vip), table: this.#options.table },
+          ...{ known: this.#reconciler.known, resolver: this.#resolver },
           buckets: (groupId) => (shares ? readBuckets(this.#host.socket, groupId) : []),
           packets: (groupId) => (packets ? readPackets(this.#host.socket, groupId) : undefined),
         }),
       ),
-      problems: [...this.#problems.values()].flat(),
+      problems: [...[...this.#problems.values()].flat(), ...this.#conflicts.problems],
     };
   }
 
   async differences(): Promise<readonly Difference[]> {
     this.#resolver.invalidate();
     const objects = this.#reconciler.differences(this.#objects());
-    return [...objects, ...(await this.#nft.differences())];
+    return [...objects, ...this.#conflicts.differences(), ...(await this.#nft.differences())];
   }
 
   checkAble(): void {
@@ -355,37 +363,28 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     const known = [...this.#reconciler.known.nexthops.values()].map(({ gateway }) => gateway);
     this.#ids.retain(new Set([...this.#vips.nextHops, ...known]));
     this.#applySysctls(true);
-    this.#lookForConflicts();
+    this.#conflicts.look();
+  }
+
+  /** Names of the interfaces towards members. */
+  #memberInterfaces(): Set<string> {
+    const ways = [...this.#nextHops()].map((nextHop) => this.#resolver.resolve(nextHop));
+    return new Set(ways.flatMap((way) => ('problem' in way ? [] : [way.interfaceName])));
   }
 
   #applySysctls(isReadBack = false): void {
-    const towardsMembers = [...this.#nextHops()]
-      .map((nextHop) => this.#resolver.resolve(nextHop))
-      .flatMap((way) => ('problem' in way ? [] : [way.interfaceName]));
     const versions = this.#vips.all.map(({ address }) => (address.includes(':') ? 6 : 4));
-    const names = [...towardsMembers, ...(this.#options.proxyInterfaces ?? [])];
+    const names = [...this.#memberInterfaces(), ...(this.#options.proxyInterfaces ?? [])];
     const links = this.#resolver.links().values();
     const { configured, repaired, problems } = this.#sysctls.apply(versions, names, links, isReadBack);
     this.#problems.set('sysctl', problems);
-    if (configured.length > 0) {
-      this.#handlers?.configured(configured);
-    }
-    if (repaired.length > 0) {
-      this.#reportRepair(repaired);
-    }
-  }
-
-  #lookForConflicts(): void {
-    const { table } = this.#options;
-    const isForwarding = (prefix: string): boolean => this.forwarding(prefix).length > 0;
-    this.#problems.set('conflict', vipConflicts(this.#host.socket, this.#vips.all, isForwarding, table));
+    if (configured.length > 0) this.#handlers?.configured(configured);
+    if (repaired.length > 0) this.#reportRepair(repaired);
   }
 
   #filtered({ vips, repaired, problem }: NftLook): void {
     this.#problems.set('nft', problem === undefined ? [] : [problem]);
-    if (repaired.length > 0) {
-      this.#reportRepair(repaired);
-    }
+    if (repaired.length > 0) this.#reportRepair(repaired);
     // Also where nft cannot be had: that is said, and no reason to serve nobody.
     if (this.#vips.filtered(vips) && this.#monitor !== undefined) {
       this.#reconcile();

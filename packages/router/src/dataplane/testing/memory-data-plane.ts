@@ -84,6 +84,10 @@ export class MemoryDataPlane implements DataPlane {
     return nextHops.map(({ nextHop }) => nextHop).sort();
   }
 
+  obstacle(): undefined {
+    return undefined;
+  }
+
   status({ shares }: { readonly shares: boolean }): DataPlaneStatus {
     const vips = this.#vips.map((vip): VipForwarding => {
       const nextHops = this.#host.forwarded.get(vip) ?? [];

@@ -131,6 +131,7 @@ export class HaproxyHost {
   get handlers(): DataPlaneHandlers {
     return {
       forwarding: () => undefined,
+      obstacle: () => undefined,
       link: () => undefined,
       configured: () => undefined,
       repaired: (operations) => this.repaired.push([...operations]),

@@ -56,6 +56,7 @@ async function obey(call: HostCall): Promise<unknown> {
       const adopted = await plane.start({
         link: (nextHop, problem) => tell({ event: 'link', text: `${nextHop}: ${problem ?? 'there'}` }),
         forwarding: (vip, nextHops) => tell({ event: 'forwarding', text: `${vip} ${nextHops.join(' ')}` }),
+        obstacle: (vip, obstacle) => tell({ event: 'obstacle', text: `${vip} ${obstacle ?? 'none'}` }),
         configured: () => undefined,
         repaired: (operations) => tell({ event: 'repaired', text: operations.join('; ') }),
         failing: (problem) => tell({ event: 'failing', text: problem ?? '' }),

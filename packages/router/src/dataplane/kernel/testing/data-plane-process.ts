@@ -35,7 +35,7 @@ export interface HostReply {
   readonly error?: string;
 }
 export interface HostEvent {
-  readonly event: 'ready' | 'forwarding' | 'link' | 'repaired' | 'failing' | 'refused' | 'error';
+  readonly event: 'ready' | 'forwarding' | 'obstacle' | 'link' | 'repaired' | 'failing' | 'refused' | 'error';
   readonly text: string;
 }
 

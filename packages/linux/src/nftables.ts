@@ -81,6 +81,12 @@ export class Nftables {
     return objects.map((entry) => entry['chain']).filter(isObject);
   }
 
+  /** The rules of all tables, whosever they are, in their order within each chain. @throws NftablesError */
+  async rules(): Promise<NftObject[]> {
+    const objects = objectsIn(await this.#run(['-j', '-t', 'list', 'ruleset']));
+    return objects.map((entry) => entry['rule']).filter(isObject);
+  }
+
   /** Removes a table and all that is in it; nothing happens when there is none. @throws NftablesError */
   async deleteTable(family: NftFamily, name: string): Promise<void> {
     const table = { family, name };

@@ -99,8 +99,8 @@ async function firewall({ vips, routers, vipBind }: SpeakerConfig): Promise<read
     ...(routers.some(({ bfd }) => bfd !== undefined) ? ['UDP 3784 and 4784 from the routers'] : []),
   ];
   try {
-    const chains = await new Nftables().chains();
-    return checkFirewall(chainsThatDrop(chains, 'input'), needed);
+    const nft = new Nftables();
+    return checkFirewall(chainsThatDrop(await nft.chains(), 'input', await nft.rules()), needed);
   } catch (error) {
     if (!(error instanceof NftablesError)) throw error;
     return [fault('firewall', 'nft', error.message, 'the speaker cannot work without nft')];

@@ -51,7 +51,8 @@ function sourceRule({ priority, source, table }: Rule, vips: SpeakerConfig['vips
 
 async function outputChains(): Promise<WayBack['outputChains']> {
   try {
-    return chainsThatDrop(await new Nftables().chains(), 'output');
+    const nft = new Nftables();
+    return chainsThatDrop(await nft.chains(), 'output', await nft.rules());
   } catch (error) {
     // That nft does not answer is a finding of its own.
     if (error instanceof NftablesError) return [];

@@ -133,7 +133,9 @@ async function firewall(vips: RouterConfig['vips']): Promise<readonly Finding[]>
     (file) => existsSync(file) && readFileSync(file, 'utf8').split('\n').includes('filter'),
   );
   try {
-    return checkForwarding(chainsThatDrop(await new Nftables().chains(), 'forward'), vips, hasLegacy);
+    const nft = new Nftables();
+    const chains = chainsThatDrop(await nft.chains(), 'forward', await nft.rules());
+    return checkForwarding(chains, vips, hasLegacy);
   } catch (error) {
     if (!(error instanceof NftablesError)) throw error;
     return [fault('firewall', 'nft', error.message, 'the router cannot work without nft')];

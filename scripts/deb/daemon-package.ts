@@ -26,6 +26,8 @@ export interface DaemonPackageOptions {
   readonly root: string;
   /** The folder of the program on the host. */
   readonly home: string;
+  /** Packages that this daemon alone needs. */
+  readonly depends?: readonly string[];
   /** More files of dist that the bundle loads. */
   readonly programs: readonly string[];
   readonly summary: string;
@@ -49,7 +51,7 @@ export function daemonPackage(options: DaemonPackageOptions): DebianPackage {
   return {
     name,
     version,
-    depends,
+    depends: [...depends, ...(options.depends ?? [])],
     recommends: ['iproute2'],
     section: 'net',
     summary,

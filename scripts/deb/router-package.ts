@@ -8,6 +8,7 @@ import {
 } from '@bgp-lb/speaker/router-host';
 import { daemonPackage, text } from './daemon-package.ts';
 import type { DebianPackage } from './debian-package.ts';
+import { haproxyPathUnit, haproxyUnit } from './haproxy-units.ts';
 
 const HOME = '/usr/lib/bgp-lb';
 const USER = 'bgp-lb';
@@ -31,16 +32,19 @@ export function routerPackage(root: string, version: string): DebianPackage {
     root,
     home: HOME,
     programs: ['bgp-lb-router-bfd.mjs', 'bgp-lb-kubernetes.mjs'],
+    depends: ['haproxy (>= 2.6)'],
     summary: 'BGP-based load balancer for the Kubernetes control plane: router',
     description: [
       'Learns from BGP which masters serve the virtual address of a control',
       'plane, checks each by a request through it, and forwards by resilient',
       'next-hop groups of the kernel. Upstream routers hear of the address while',
-      'a master serves it.',
+      'a master serves it. Where direct return does not work it drives HAProxy.',
     ],
     files: [
       text('/usr/lib/systemd/system/bgp-lb-router.service', routerUnit(program)),
       text('/usr/lib/systemd/system/bgp-lb-router-drain.service', routerDrainUnit(program)),
+      text('/usr/lib/systemd/system/bgp-lb-haproxy.service', haproxyUnit(USER)),
+      text('/usr/lib/systemd/system/bgp-lb-haproxy.path', haproxyPathUnit),
       text('/usr/lib/systemd/networkd.conf.d/90-bgp-lb-router.conf', networkdDropIn),
       text('/usr/lib/sysctl.d/90-bgp-lb-router.conf', routerSysctls),
       text('/usr/lib/sysusers.d/bgp-lb-router.conf', sysusers),

@@ -179,6 +179,40 @@ describe('the Debian package of the router', { timeout: 240_000 }, () => {
     await machine.run('systemd-tmpfiles', '--create', 'bgp-lb-router.conf');
   });
 
+  it('has HAProxy as a service of its own, which starts when there is a configuration and outlives the router', async () => {
+    const haproxy = 'bgp-lb-haproxy.service';
+    expect((await machine.try('systemctl', 'is-active', haproxy)).stdout).toBe('inactive\n');
+    expect(
+      await machine.try('systemd-analyze', 'verify', '--man=no', haproxy, 'bgp-lb-haproxy.path'),
+    ).toMatchObject({ code: 0, stderr: '' });
+    await machine.run('systemctl', 'start', 'bgp-lb-haproxy.path');
+    await changeDataPlane(config.replace('{ proxyInterfaces: [eth0] }', '{ kind: haproxy }'));
+    const pid = async (): Promise<string> =>
+      (await machine.run('systemctl', 'show', '--property=MainPID', '--value', haproxy)).trim();
+    const fib = async (): Promise<string> => (await machine.try('bgp-lb-router', 'fib', '--diff')).stdout;
+    await expect.poll(fib, { timeout: 20_000 }).toContain('no differences');
+    const before = await pid();
+    expect(Number(before)).toBeGreaterThan(0);
+    expect(await machine.run('ss', '-Hltn')).toContain('10.100.0.1:6443');
+    expect(await machine.run('grep', '-E', '^Cap(Prm|Eff|Bnd)', `/proc/${before}/status`)).not.toMatch(
+      /[1-9a-f][0-9a-f]{5}$/m,
+    );
+    await machine.run('systemctl', 'restart', 'bgp-lb-router');
+    await expect.poll(fib, { timeout: 20_000 }).toContain('no differences');
+    expect(await pid()).toBe(before);
+    await machine.run('systemctl', 'stop', 'bgp-lb-haproxy.path', haproxy);
+    await changeDataPlane(config);
+    expect(await machine.run('ip', 'route', 'show', 'table', 'local', 'proto', '84')).toBe('');
+  });
+
+  /** As docs/haproxy.md says: what one kind has made is removed before the other begins. */
+  async function changeDataPlane(next: string): Promise<void> {
+    await machine.run('systemctl', 'stop', 'bgp-lb-router');
+    await machine.run('bgp-lb-router', 'uninstall');
+    machine.write('/etc/bgp-lb/router.yaml', next);
+    await machine.run('systemctl', 'start', 'bgp-lb-router');
+  }
+
   it('is upgraded by a restart that drains nothing', async () => {
     const before = await mainPid();
     await install(files.router);

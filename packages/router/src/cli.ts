@@ -24,6 +24,7 @@ import { doctorCommand } from './doctor/doctor-command.ts';
 import { drainCommand, undrainCommand } from './drain/drain-commands.ts';
 import { explainCommand } from './explain/explain-command.ts';
 import { fibCommand } from './fib/fib-command.ts';
+import { importHaproxyCommand } from './import-haproxy/import-haproxy-command.ts';
 import { mrtCommand } from './mrt/mrt-command.ts';
 import { rebalanceCommand } from './rebalance/rebalance-command.ts';
 import { reloadCommand } from './reload/reload-command.ts';
@@ -146,6 +147,7 @@ const commands: readonly Command[] = [
   drainCommand,
   undrainCommand,
   uninstallCommand((context) => load(context)),
+  importHaproxyCommand,
 ];
 
 /** Runs the command line and resolves to its exit code. @param program what the BFD thread runs */

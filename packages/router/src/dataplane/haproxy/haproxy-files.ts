@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { startProgram } from '@bgp-lb/linux';
@@ -31,12 +31,14 @@ export class HaproxyFiles {
    */
   async write({ config, state, ca }: HaproxyTexts): Promise<void> {
     const { configFile, caFile } = this.#paths;
-    mkdirSync(dirname(configFile), { recursive: true, mode: 0o750 });
+    const folder = dirname(configFile);
+    mkdirSync(folder, { recursive: true });
+    chmodSync(folder, 0o750);
     if (ca !== undefined) replace(caFile, ca);
     this.writeState(state);
     if (readText(configFile) === config) return;
     const next = `${configFile}.new`;
-    writeFileSync(next, config, { mode: 0o640 });
+    writeReadable(next, config);
     await this.#check(next);
     renameSync(next, configFile);
   }
@@ -71,9 +73,15 @@ export class HaproxyFiles {
   }
 }
 
+/** For our group, in which HAProxy runs, whatever the umask of the unit is. */
+function writeReadable(path: string, text: string): void {
+  writeFileSync(path, text);
+  chmodSync(path, 0o640);
+}
+
 function replace(path: string, text: string): void {
   if (readText(path) === text) return;
-  writeFileSync(`${path}.new`, text, { mode: 0o640 });
+  writeReadable(`${path}.new`, text);
   renameSync(`${path}.new`, path);
 }
 

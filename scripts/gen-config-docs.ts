@@ -20,8 +20,8 @@ const INTRODUCTION = `# Configuration
 <!-- Made by scripts/gen-config-docs.ts from the schemas: change those. -->
 
 Each daemon reads one YAML 1.2 file. \`check-config\` reads it as \`run\` does and changes nothing; with \`--offline\` it leaves out what is on this host: password files, folders, own addresses. Every fault is shown with file, line
-and column, the refused value and what is allowed; unknown keys are faults. A change takes effect when
-the daemon is started again, which breaks no connection.
+and column, the refused value and what is allowed; unknown keys are faults. A running daemon takes most changes by
+\`reload\` or SIGHUP; it says which ones only a start takes, which breaks no connection either.
 
 ## Where values come from
 

@@ -29,7 +29,7 @@ import { waitCommand } from './wait/wait-command.ts';
 
 const VERSION = '0.1.0';
 const CONFIG_FILE = '/etc/bgp-lb/speaker.yaml';
-const IMAGE = `bgp-lb-speaker:${VERSION}`;
+const IMAGE = `bgp-lb/speaker:${VERSION}`;
 
 /** Milliseconds beyond the drain timeout that a stop may take. */
 const STOP_GRACE = 15_000;

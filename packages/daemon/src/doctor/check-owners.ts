@@ -9,11 +9,20 @@ export interface OwnerQuestion {
   ask(link: { readonly index: number; readonly address: string }, address: string): readonly string[];
   /** Who an owner is, where that is known: ` (10.0.0.11)`. */
   nameOf?(owner: string): string;
+  /** Whether an owner is one that has to answer: a load balancer of ours. */
+  isExpected?(owner: string): boolean;
   readonly fix: string;
 }
 
 /** Asks each link that speaks ARP or neighbour discovery whether somebody else has one of our addresses. */
-export function checkOwners({ addresses, links, ask, nameOf, fix }: OwnerQuestion): readonly Finding[] {
+export function checkOwners({
+  addresses,
+  links,
+  ask,
+  nameOf,
+  isExpected,
+  fix,
+}: OwnerQuestion): readonly Finding[] {
   const check = 'vip owner';
   return addresses.flatMap((address) =>
     links.map(({ index, name, address: own }) => {
@@ -21,8 +30,9 @@ export function checkOwners({ addresses, links, ask, nameOf, fix }: OwnerQuestio
       try {
         const owners = ask({ index, address: own }, address);
         const who = owners.map((owner) => `${owner}${nameOf?.(owner) ?? ''}`).join(', ');
-        return owners.length === 0
-          ? good(check, name, `nobody answers for ${address}`)
+        if (owners.length === 0) return good(check, name, `nobody answers for ${address}`);
+        return owners.every((owner) => isExpected?.(owner) === true)
+          ? good(check, name, `${address} is answered for by ${who}, a load balancer of this configuration`)
           : fault(check, name, `${address} is answered for by ${who}`, fix);
       } catch (error) {
         const text = error instanceof Error ? error.message : String(error);

@@ -75,6 +75,14 @@ function checkKernel(config: SpeakerConfig, routes: RouteSocket): readonly Findi
       addresses: vips.map(({ address }) => address),
       links: speaking,
       ask: (link, address) => addressOwners(link, address, ANSWER_TIME),
+      // With `dataplane.proxyInterfaces` a load balancer answers for a VIP of a subnet.
+      isExpected: (owner) =>
+        routes
+          .neighbours()
+          .some(
+            ({ linkLayerAddress, address }) =>
+              linkLayerAddress === owner && config.routers.some((router) => router.address === address),
+          ),
       fix: 'if that is not your load balancer, find the host and take the address off it: kube-vip, keepalived, or a master without arp_ignore=1',
     }),
     ...(vipBind ? checkArp(speaking, (index) => routes.linkIpv4Conf(index)) : []),

@@ -60,6 +60,17 @@ describe('the Host header', () => {
     expect(await exchange(port, 'GET /healthz HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 40[03] /);
   });
 
+  it('that is refused names the key of the configuration only where there is one', async () => {
+    const refused = get('/healthz', ['Host: lb1.example']);
+    const { port, close } = await start({ allowedHosts: [] });
+    expect(await exchange(port, refused)).toContain('and the names in api.allowedHosts');
+    await close();
+    const without = await start();
+    const answer = await exchange(without.port, refused);
+    expect(answer).toContain('allowed: localhost, loopback addresses and the address that was connected to');
+    expect(answer).not.toContain('api.allowedHosts');
+  });
+
   it('does not matter on the Unix socket', async () => {
     const { socketPath } = await start();
     expect(await exchange(socketPath, get('/healthz', ['Host: whatever.example']))).toMatch(

@@ -103,8 +103,9 @@ export class ClientJudge {
           : `no SYN of a client has arrived for ${seconds} s`;
       return described('silent', text, enough, members);
     }
-    const [followed, established] = [sum(enough.followed), sum(enough.established)];
-    const share = `${Math.min(established, followed)} of ${followed} connections of clients were established within ${seconds(enough)}`;
+    const followed = sum(enough.followed);
+    const established = Math.min(sum(enough.established), followed);
+    const share = `${established} of ${followed} connections of clients were established within ${seconds(enough)}`;
     if (sum(enough.sent) > Math.max(LEAST_FOLLOWED, followed) * TOO_MANY) {
       const text = `${sum(enough.sent)} SYNs within ${seconds(enough)}, more than can be followed: nothing is concluded`;
       return described('too-many', text, enough, members);

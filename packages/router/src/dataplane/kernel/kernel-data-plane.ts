@@ -208,7 +208,9 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   async differences(): Promise<readonly Difference[]> {
     this.#resolver.invalidate();
     const objects = this.#reconciler.differences(this.#objects());
-    return [...objects, ...this.#conflicts.differences(), ...(await this.#nft.differences())];
+    // What is missing of ours explains where packets go.
+    const others = this.#conflicts.differences().filter(({ vip }) => !objects.some((one) => one.vip === vip));
+    return [...objects, ...others, ...(await this.#nft.differences())];
   }
 
   checkAble(): void {

@@ -17,7 +17,7 @@ function configure(): void {
   const annotation = `{ node: master, kubeconfig: ${lab.path('api/kubeconfig')} }`;
   lab.configure({
     // An API server that is slow on a busy machine is not what is looked at here.
-    apiServer: `{ caFile: ${lab.path('ca.crt')}, timeout: 10s, fall: 20 }`,
+    apiServer: `{ caFile: ${lab.path('ca.crt')}, timeout: 2s, fall: 20 }`,
     drain: `{ file: ${lab.path('drain')}, timeout: 60s, annotation: ${annotation} }`,
   });
 }

@@ -19,7 +19,7 @@ afterEach(() => lab.remove(), TIMEOUT);
 
 async function inService(changes: Readonly<Record<string, string>> = {}): Promise<LineProcess> {
   // An API server that is slow on a busy machine is not what is looked at here.
-  const apiServer = `{ caFile: ${lab.path('ca.crt')}, timeout: 10s, fall: 20 }`;
+  const apiServer = `{ caFile: ${lab.path('ca.crt')}, timeout: 2s, fall: 20 }`;
   lab.configure({ apiServer, drain: `{ file: ${lab.path('drain')}, timeout: 60s }`, ...changes });
   const speaker = await lab.startSpeaker();
   await lab.reach('advertised');

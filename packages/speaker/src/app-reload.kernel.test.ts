@@ -57,7 +57,7 @@ describe('a reload of the routers', { timeout: TIMEOUT }, () => {
     expect(await routesOf(second)).toEqual([path.normal]);
     // BFD is beside the session, and a router without it is taken as it is.
     const less = `, withoutCapabilities: [multiprotocol, route-refresh, enhanced-route-refresh, four-octet-as,
-      extended-message, add-path, graceful-restart]`;
+      extended-message, add-path, graceful-restart, bfd-authentication]`;
     const changed = `[${entry(ROUTER, ', bfd: {}')}, ${entry(SECOND_ROUTER, less)}]`;
     expect(await reload(changed)).toEqual({ ...nothing, changed: [SECOND_ROUTER] });
     expect(await second.next(field('text'))).toContain('Other Configuration Change');

@@ -14,7 +14,7 @@ beforeAll(() => {
   lab = new SpeakerLab();
   lab.configure({
     routers: lab.bfdRouter('{}'),
-    apiServer: `{ caFile: ${lab.path('ca.crt')}, timeout: 10s, fall: 20 }`,
+    apiServer: `{ caFile: ${lab.path('ca.crt')}, timeout: 2s, fall: 20 }`,
   });
   mkdirSync(lab.path('var-lib'));
   execFileSync(process.execPath, [script, lab.path('speaker')], { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -107,6 +107,14 @@ describe.skipIf(!hasFrr())('whether the upstream has the VIP is said alike every
     const { status: _, ...wanted } = said('');
     expect(others).toEqual(wanted);
     expect(status).toMatch(/^no: upstream: the BGP session is (Idle|Active|Connect)$/);
+    // Why: in the list, with what to do, and not advice about AS numbers.
+    await expect
+      .poll(() => table('neighbors'), eventually)
+      .toMatch(/^upstream upstream .*TCP connection failed: connect ENETUNREACH .* ago\)$/m);
+    const one = (await lab.lb.router.query(['neighbors', 'upstream'])).stdout.replaceAll(/ +/g, ' ');
+    expect(one).toMatch(/^failed attempts since [1-9]\d*$/m);
+    const doctor = (await lab.lb.router.command(['doctor'])).stdout;
+    expect(doctor).toMatch(/neighbor +upstream .*ENETUNREACH.*no route to it: see `ip route get /);
     await lab.lb.exec(['ip', 'link', 'set', 'eth1', 'up']);
     await lab.upstream.waitForVipRoute(true, 60_000);
     expect(await everywhere()).toEqual(serves);

@@ -75,6 +75,8 @@ export {
 } from './health/probe-result.ts';
 export { RiseFall, type RiseFallOptions, type RiseFallState } from './health/rise-fall.ts';
 export type { ClientCertificate } from './health/tls-connection.ts';
+export { age } from './output/age.ts';
+export { lastErrorOf, type SessionErrors } from './output/last-error.ts';
 export {
   LineLimiter,
   type LineLimits,

@@ -23,7 +23,7 @@ import { explainCommand } from './explain/explain-command.ts';
 import { hostFiles, placeFile } from './host-files.ts';
 import { keepManifest } from './kept-manifest.ts';
 import { reloadCommand } from './reload/reload-command.ts';
-import { statusTables } from './status.ts';
+import { statusTables } from './status-tables.ts';
 import { uninstallCommand } from './uninstall/uninstall-command.ts';
 import { waitCommand } from './wait/wait-command.ts';
 

@@ -88,7 +88,7 @@ describe('the command line', () => {
   });
 
   it.each([
-    ['table', 'name  up\nm1    yes\n'],
+    ['table', 'NAME  UP\nm1    yes\n'],
     ['json', '[\n  {\n    "name": "m1",\n    "up": true\n  }\n]\n'],
     ['yaml', '- name: m1\n  up: true\n'],
   ])('prints as %s', async (format, expected) => {

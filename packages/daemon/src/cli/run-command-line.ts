@@ -28,6 +28,8 @@ export interface CommandLineOptions {
 export interface TextSink {
   write(text: string | Uint8Array): unknown;
   readonly isTTY?: boolean;
+  /** Of a terminal: its width. */
+  readonly columns?: number;
 }
 
 interface Selection {
@@ -172,7 +174,7 @@ function contextOf(
     socket: single('socket', known['socket']) ?? env['BGP_LB_SOCKET'] ?? options.socket,
     format,
     print: (value, table) => {
-      stdout.write(render(value, format, table));
+      stdout.write(render(value, format, table, stdout.isTTY === true ? stdout.columns : undefined));
     },
     isTerminal: stdout.isTTY === true,
     write: (text) => {

@@ -28,15 +28,15 @@ describe('a table', () => {
   });
 
   it('is made of the value where nobody says how', () => {
-    expect(render(value, 'table')).toContain('name          weight  state');
+    expect(render(value, 'table')).toContain('NAME          WEIGHT  STATE');
     expect(render({ asn: 1, ready: true, list: [1] }, 'table')).toBe(
-      'key    value\nasn    1\nready  yes\nlist   [1]\n',
+      'KEY    VALUE\nasn    1\nready  yes\nlist   [1]\n',
     );
   });
 
   it('shows control characters of the network as escapes', () => {
     const text = render([{ text: HOSTILE }], 'table');
-    expect(text).toBe('text\na\\u001b[2Jb\\u009b31mc\\u202ed\\u0007\n');
+    expect(text).toBe('TEXT\na\\u001b[2Jb\\u009b31mc\\u202ed\\u0007\n');
   });
 
   it('cannot be forged by line feeds in a cell', () => {

@@ -17,12 +17,14 @@ export function render<T>(
   value: T,
   format: OutputFormat,
   table?: (value: T) => Table | readonly Table[],
+  /** Of the terminal; without it a row is one line, however long. */
+  width?: number,
 ): string {
   if (format === 'json')
     return `${printable(JSON.stringify(value, null, 2) ?? 'null', { keepNewlines: true })}\n`;
   if (format === 'yaml') return renderYaml(value);
   const tables = table === undefined ? defaultTable(value) : table(value);
-  return (isTable(tables) ? [tables] : tables).map(formatTable).join('\n');
+  return (isTable(tables) ? [tables] : tables).map((one) => formatTable(one, { width })).join('\n');
 }
 
 function isTable(tables: Table | readonly Table[]): tables is Table {

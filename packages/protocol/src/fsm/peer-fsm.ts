@@ -290,7 +290,8 @@ export class PeerFsm {
     const isBeside = this.establishedRole !== undefined && this.establishedRole !== role;
     const { state, actions, reason } = step(from, event, this.#connectionConfig(role));
     this.#states[role] = state;
-    if (state.name !== from.name) {
+    // An attempt that had no answer in time begins again in the same state: it is a transition of RFC 4271 all the same.
+    if (state.name !== from.name || event.type === 'ConnectRetryTimer_Expires') {
       this.#actions.push({
         type: 'transition',
         role,

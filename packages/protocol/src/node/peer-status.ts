@@ -65,7 +65,12 @@ export interface PeerStatus {
   readonly lastDown: ({ readonly kind: DownKind; readonly text: string } & Ago) | null;
   /** Sessions that came up since the peer is known. */
   readonly establishedCount: number;
+  /** The ConnectRetryCounter of RFC 4271 section 8: attempts at TCP that fail do not count there. */
   readonly connectRetryCounter: number;
+  /** Attempts at a session that have failed since the last one was Established, of whatever kind. */
+  readonly failedAttempts: number;
+  /** Why the last attempt failed that no NOTIFICATION ended, such as one at TCP. */
+  readonly lastFailure: ({ readonly text: string } & Ago) | null;
   /** The last ones, oldest first. */
   readonly transitions: readonly TransitionStatus[];
 }

@@ -28,13 +28,11 @@ import { canonicalAddress } from './neighbours.ts';
 import type { DownReason, PeerEvent } from './peer-event.ts';
 import { PeerPaths } from './peer-paths.ts';
 import { offerOf, type ResolvedSettings } from './peer-settings.ts';
-import { agoAt, negotiatedStatus, type PeerStatus, type TransitionStatus } from './peer-status.ts';
+import { agoAt, negotiatedStatus, type PeerStatus } from './peer-status.ts';
 import { RouteSender } from './route-sender.ts';
 import { Session } from './session.ts';
 import type { Sockets } from './sockets.ts';
-
-/** How many of the last transitions are kept. */
-const TRANSITIONS_KEPT = 16;
+import { TransitionLog } from './transition-log.ts';
 
 /** What a peer tells its speaker. */
 export interface PeerCallbacks {
@@ -86,7 +84,7 @@ export class Peer {
   readonly #session: Session;
   readonly #paths: PeerPaths;
   readonly #sender: RouteSender;
-  readonly #transitions: (Omit<TransitionStatus, 'agoMs'> & { readonly at: number })[] = [];
+  readonly #transitions = new TransitionLog();
   #state: StateName = 'Idle';
   #since: number;
   #establishedAt: number | undefined;
@@ -292,7 +290,7 @@ export class Peer {
       lastDown: this.#lastDown === undefined ? null : ago(this.#lastDown),
       establishedCount: this.#establishedCount,
       connectRetryCounter: session.connectRetryCounter,
-      transitions: this.#transitions.map(ago),
+      ...this.#transitions.status(now),
     };
   }
 
@@ -381,11 +379,7 @@ export class Peer {
   }
 
   #event(event: PeerEvent): void {
-    if (event.type === 'transition') {
-      const { role, from, to, reason } = event;
-      this.#transitions.push({ role, from, to, reason, at: this.#context.clock.now() });
-      if (this.#transitions.length > TRANSITIONS_KEPT) this.#transitions.shift();
-    }
+    if (event.type === 'transition') this.#transitions.note(event, this.#context.clock.now());
     this.#callbacks.event(event);
   }
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { eventLine, fibTables, routesTables, statusTables } from './tables.ts';
 
 function text(tables: readonly Parameters<typeof formatTable>[0][]): string {
-  return tables.map(formatTable).join('\n');
+  return tables.map((table) => formatTable(table)).join('\n');
 }
 
 describe('what people read', () => {

@@ -1,4 +1,4 @@
-import { formatDuration, type LoggedEvent, type Table } from '@bgp-lb/daemon';
+import { age, type LoggedEvent, lastErrorOf, type Table } from '@bgp-lb/daemon';
 import type { DataPlaneStatus } from '../dataplane/data-plane.ts';
 import type { NeighborStatus, RouterRoutes } from './neighbor-status.ts';
 import { type RouterStatus, withheldText } from './router-status.ts';
@@ -121,17 +121,10 @@ export function neighborsTable(neighbors: readonly NeighborStatus[]): Table {
   };
 }
 
-/** The newest of what ended a session or an attempt at one, in words. */
-function lastError({ lastDown, lastNotificationSent, lastNotificationReceived }: NeighborStatus): string {
-  const errors = [
-    // The end of a session names the NOTIFICATION that was its reason.
-    { error: lastDown, lead: '' },
-    { error: lastNotificationSent, lead: 'sent NOTIFICATION ' },
-    { error: lastNotificationReceived, lead: 'received NOTIFICATION ' },
-  ].flatMap(({ error, lead }) =>
-    error === null ? [] : [{ agoMs: error.agoMs, text: `${lead}${error.text} (${age(error.agoMs)} ago)` }],
-  );
-  return errors.sort((a, b) => a.agoMs - b.agoMs)[0]?.text ?? '';
+/** The last error with its age: one of a session that stands is of the session before. */
+function lastError(neighbor: NeighborStatus): string {
+  const error = lastErrorOf(neighbor);
+  return error === undefined ? '' : `${error.text} (${age(error.agoMs)} ago)`;
 }
 
 /** `neighbors NAME` for people: everything, one line each. */
@@ -149,7 +142,9 @@ export function neighborTables(one: NeighborStatus): Table[] {
     ['remote address', one.remoteAddress],
     ['hold time, keepalive', one.holdTime === null ? '' : `${one.holdTime} s, ${one.keepaliveTime} s`],
     ['timers, until they expire', timersText(one.timers)],
-    ['sessions established, failed attempts', `${one.establishedCount}, ${one.connectRetryCounter}`],
+    ['sessions established', one.establishedCount],
+    ['failed attempts since', one.failedAttempts],
+    ['last error', lastError(one)],
     ...bfdFacts(one.bfd),
     ['capabilities sent', one.capabilities.local.join('; ')],
     ['capabilities received', one.capabilities.remote.join('; ')],
@@ -284,9 +279,4 @@ export function fibTables({ vips, problems }: DataPlaneStatus): Table[] {
 export function eventLine({ time, type, sequence: _, monotonicMs: __, ...fields }: LoggedEvent): string {
   const words = Object.entries(fields).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
   return `${time} ${type} ${words.join(' ')}`;
-}
-
-/** Whole seconds from a second on: nobody reads the milliseconds of an hour. */
-function age(ms: number): string {
-  return formatDuration(ms < 1000 ? Math.round(ms) : Math.round(ms / 1000) * 1000);
 }

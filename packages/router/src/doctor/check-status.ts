@@ -1,5 +1,5 @@
 import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
-import type { NeighborStatus, RouterRoutes } from '../api/neighbor-status.ts';
+import type { RouterRoutes } from '../api/neighbor-status.ts';
 import type { RouterStatus } from '../api/router-status.ts';
 import { checkClients } from './check-clients.ts';
 import { checkSources } from './check-sources.ts';
@@ -120,22 +120,6 @@ export function checkVipBinding(
         'set vipBind: true on that master, or dataplane.kind: haproxy here',
       ),
     );
-}
-
-/** Neighbours whose session is not there, and why it ended. Pure. */
-export function checkNeighbors(
-  neighbors: readonly Pick<NeighborStatus, 'name' | 'address' | 'state' | 'lastDown'>[],
-): readonly Finding[] {
-  return neighbors.map(({ name, address, state, lastDown }) =>
-    state === 'Established'
-      ? good('neighbor', name, `BGP session with ${address} Established`)
-      : fault(
-          'neighbor',
-          name,
-          `BGP session with ${address} ${state}: ${lastDown?.text ?? 'never established'}`,
-          'compare AS, password, address and TTL security on both sides; a firewall may drop TCP 179',
-        ),
-  );
 }
 
 /** A wrong password is silence on the wire; the kernel counts what it drops for it. Pure. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RouterStatus } from '../api/router-status.ts';
 import { checkForwarding, checkMtu, checkSysctls } from '../dataplane/kernel/check-host.ts';
-import { checkNeighbors, checkSignatures, checkStatus, checkVipBinding } from './check-status.ts';
+import { checkSignatures, checkStatus, checkVipBinding } from './check-status.ts';
 
 const member = {
   name: 'm1',
@@ -91,13 +91,6 @@ describe('doctor of the router', () => {
     const bad = checkStatus({ ...status, ...changes }).filter((finding) => finding.level !== 'good');
     expect(levels(bad)).toEqual([level]);
     expect(bad[0]?.fix).not.toBe('');
-  });
-
-  it('tells why a session is not there', () => {
-    const lastDown = { kind: 'tcp-closed', text: 'refused', agoMs: 1 } as never;
-    expect(checkNeighbors([{ name: 'tor', address: '10.1.1.1', state: 'Active', lastDown }])).toMatchObject([
-      { level: 'fault', place: 'tor', value: 'BGP session with 10.1.1.1 Active: refused' },
-    ]);
   });
 
   it.each([

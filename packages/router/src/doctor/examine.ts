@@ -13,7 +13,8 @@ import type { NeighborStatus, RouterRoutes } from '../api/neighbor-status.ts';
 import type { RouterStatus } from '../api/router-status.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import { makeFootprint } from '../dataplane/make-footprint.ts';
-import { checkNeighbors, checkSignatures, checkStatus, checkVipBinding } from './check-status.ts';
+import { checkNeighbors } from './check-neighbors.ts';
+import { checkSignatures, checkStatus, checkVipBinding } from './check-status.ts';
 
 /**
  * Looks at everything that the router depends on.

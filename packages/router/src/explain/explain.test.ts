@@ -66,7 +66,10 @@ const neighbor = (
   role,
   state,
   sinceMs: 2_000,
-  lastDown: { text: 'hold timer' },
+  lastDown: { text: 'hold timer', agoMs: 9_000 },
+  lastNotificationSent: null,
+  lastNotificationReceived: null,
+  lastFailure: null,
 });
 
 const failing = (

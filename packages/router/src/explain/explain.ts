@@ -1,4 +1,4 @@
-import { formatDuration, type Table } from '@bgp-lb/daemon';
+import { age, lastErrorOf, type SessionErrors, type Table } from '@bgp-lb/daemon';
 import type { NeighborStatus } from '../api/neighbor-status.ts';
 import type { RouterStatus, VipStatus } from '../api/router-status.ts';
 import { advertisedText } from '../api/tables.ts';
@@ -6,9 +6,8 @@ import { clientHints } from '../evidence/client-hints.ts';
 import { isDoubtful } from '../evidence/client-judge.ts';
 
 /** The part of a neighbour's status that is explained. */
-export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role' | 'state' | 'sinceMs'> & {
-  readonly lastDown?: { readonly text: string } | null | undefined;
-};
+export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role' | 'state' | 'sinceMs'> &
+  SessionErrors;
 
 /** The part of the status that is explained. */
 export type ExplainedStatus = Pick<
@@ -188,7 +187,7 @@ function upstreamReason(
   if (neighbor === undefined || neighbor.state === 'Established') {
     return reason(what, false, `the VIP is not advertised: ${why}`, 'what keeps it from being advertised');
   }
-  const last = neighbor.lastDown?.text ?? 'never established';
+  const last = lastErrorOf(neighbor)?.text ?? 'never established';
   return reason(
     what,
     false,
@@ -317,7 +316,7 @@ export function explanationTables(explanations: readonly Explanation[]): readonl
       rows: reasons.map(({ what, pass, sinceMs, reason: text, next }) => [
         what,
         pass,
-        sinceMs === null ? undefined : formatDuration(Math.max(1, Math.round(sinceMs / 1000)) * 1000),
+        sinceMs === null ? undefined : age(sinceMs),
         text,
         next,
       ]),

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import {
+  age,
   ControlClientError,
   chainsThatDrop,
   checkClock,
@@ -10,6 +11,7 @@ import {
   fault,
   good,
   HttpsProbe,
+  lastErrorOf,
   parseCertificates,
   readSecret,
   warning,
@@ -26,7 +28,7 @@ import {
 } from '@bgp-lb/linux';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { hostFacts, linkTowards, sourceTowards } from '../host-facts.ts';
-import { lastError, type SpeakerStatus } from '../status.ts';
+import type { SpeakerStatus } from '../status.ts';
 import { checkApiServer, checkCa, checkShutdownDelay } from './check-api-server.ts';
 import { checkDrainUnit, showDrainUnit } from './check-drain-unit.ts';
 import { checkAddresses, checkArp, checkFirewall, checkNoBinding } from './check-host.ts';
@@ -152,12 +154,13 @@ async function routersOf(
       const way = source === undefined ? '' : ` from ${source}`;
       const password = router.passwordFile === undefined ? undefined : readSecret(router.passwordFile);
       const finding = judgeRouter(router, await connectRouter(router, password, source), way);
-      const last = lastError(session);
-      if (finding.level !== 'good' || session === undefined || last === undefined) return finding;
+      if (finding.level !== 'good' || session === undefined) return finding;
+      const last = lastErrorOf(session);
+      if (last === undefined) return finding;
       return warning(
         check,
         finding.place,
-        `TCP is connected, but BGP is ${session.session}: ${last}`,
+        `TCP is connected, but BGP is ${session.session}: ${last.text} (${age(last.agoMs)} ago)`,
         'see what the router says of this neighbour: bgp-lb-router neighbors',
       );
     }),

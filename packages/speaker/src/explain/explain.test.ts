@@ -3,6 +3,12 @@ import { describe, expect, it } from 'vitest';
 import { GateHistory } from '../gate-history.ts';
 import { type ExplainedStatus, explain, explanationTables } from './explain.ts';
 
+const noErrors = {
+  lastDown: null,
+  lastNotificationSent: null,
+  lastNotificationReceived: null,
+  lastFailure: null,
+};
 const status: ExplainedStatus = {
   vips: [
     {
@@ -19,8 +25,8 @@ const status: ExplainedStatus = {
     { name: 'bootstrap', pass: false, detail: 'no marker yet', sinceMs: 125_000 },
   ],
   routers: [
-    { address: '10.0.0.10', session: 'Established', bfd: 'Up', sinceMs: 60_000, lastDown: null },
-    { address: '10.0.0.9', session: 'Active', bfd: 'Down', sinceMs: 3_000, lastDown: null },
+    { ...noErrors, address: '10.0.0.10', session: 'Established', bfd: 'Up', sinceMs: 60_000 },
+    { ...noErrors, address: '10.0.0.9', session: 'Active', bfd: 'Down', sinceMs: 3_000 },
   ],
   bfd: null,
 };
@@ -49,6 +55,18 @@ describe('explain', () => {
       reason: 'drain, last heard 61s ago: list: 403',
     });
     expect(reason?.next).toContain('the last known answer holds');
+  });
+
+  it('says which routers have a VIP that is to be advertised', () => {
+    const [vip] = status.vips.map(
+      (one) => ({ ...one, state: 'advertised', advertisement: 'normal' }) as const,
+    );
+    const said = (advertisedTo: readonly string[]) =>
+      explain({ ...status, vips: vip === undefined ? [] : [{ ...vip, advertisedTo }] }).reasons.find(
+        ({ what }) => what === 'VIP 10.0.0.100/32',
+      );
+    expect(said([])).toMatchObject({ pass: false, reason: 'no router has it' });
+    expect(said(['10.0.0.10'])).toMatchObject({ pass: true, reason: 'advertised to 10.0.0.10' });
   });
 
   it('is a table for people', () => {

@@ -1,4 +1,4 @@
-import { formatDuration, type Table } from '@bgp-lb/daemon';
+import { age, lastErrorOf, type SessionErrors, type Table } from '@bgp-lb/daemon';
 import type { SpeakerStatus } from '../status.ts';
 
 /** The part of the status that is explained. */
@@ -7,10 +7,11 @@ export type ExplainedStatus = Pick<SpeakerStatus, 'gates' | 'bfd'> & {
     readonly elsewhere?: readonly string[];
   })[];
   readonly drainAnnotation?: SpeakerStatus['drainAnnotation'];
-  readonly routers: readonly Pick<
+  readonly routers: readonly (Pick<
     SpeakerStatus['routers'][number],
-    'address' | 'session' | 'bfd' | 'sinceMs' | 'lastDown'
-  >[];
+    'address' | 'session' | 'bfd' | 'sinceMs'
+  > &
+    SessionErrors)[];
 };
 
 /** One thing between this master and its clients. */
@@ -45,6 +46,7 @@ const gateHints: Record<SpeakerStatus['gates'][number]['name'], string> = {
 export function explain({ vips, gates, routers, drainAnnotation }: ExplainedStatus): Explanation {
   const reasons = [
     ...vips.flatMap(elsewhereReasons),
+    ...vips.flatMap(advertisedReasons),
     ...gates.map(
       ({ name, pass, detail, sinceMs }): Reason => ({
         what: `gate ${name}`,
@@ -63,6 +65,26 @@ export function explain({ vips, gates, routers, drainAnnotation }: ExplainedStat
   };
 }
 
+/** A VIP that is to be advertised, and which routers have it. */
+function advertisedReasons({
+  vip,
+  advertisement,
+  advertisedTo,
+}: ExplainedStatus['vips'][number]): readonly Reason[] {
+  if (advertisement === 'none') return [];
+  const isTold = advertisedTo.length > 0;
+  const reason = isTold ? `advertised to ${advertisedTo.join(', ')}` : 'no router has it';
+  return [
+    {
+      what: `VIP ${vip}`,
+      pass: isTold,
+      sinceMs: null,
+      reason,
+      next: isTold ? '' : 'a session with a router',
+    },
+  ];
+}
+
 function elsewhereReasons({ vip, elsewhere = [] }: ExplainedStatus['vips'][number]): readonly Reason[] {
   return elsewhere.map((link) => ({
     what: `${vip} on ${link}`,
@@ -74,24 +96,18 @@ function elsewhereReasons({ vip, elsewhere = [] }: ExplainedStatus['vips'][numbe
   }));
 }
 
-function routerReason({
-  address,
-  session,
-  bfd,
-  sinceMs,
-  lastDown,
-}: ExplainedStatus['routers'][number]): Reason {
+function routerReason(router: ExplainedStatus['routers'][number]): Reason {
+  const { address, session, bfd, sinceMs } = router;
   const what = `router ${address}`;
   if (session === 'Established') {
     const bfdText = bfd === 'off' ? '' : `, BFD ${bfd}`;
     return { what, pass: true, sinceMs, reason: `BGP session Established${bfdText}`, next: '' };
   }
-  const last = lastDown === null || lastDown === undefined ? 'never established' : lastDown.text;
   return {
     what,
     pass: false,
     sinceMs,
-    reason: `BGP session ${session}: ${last}`,
+    reason: `BGP session ${session}: ${lastErrorOf(router)?.text ?? 'never established'}`,
     next: '`bgp-lb-speaker doctor` says why the router cannot be reached',
   };
 }
@@ -102,7 +118,7 @@ function annotationReason({
   succeededMs,
   error,
 }: NonNullable<SpeakerStatus['drainAnnotation']>): Reason {
-  const heard = succeededMs === null ? 'nothing was heard' : `last heard ${secondsText(succeededMs)} ago`;
+  const heard = succeededMs === null ? 'nothing was heard' : `last heard ${age(succeededMs)} ago`;
   return {
     what: `drain annotation of ${node}`,
     pass: error === null,
@@ -127,14 +143,10 @@ export function explanationTables({ vips, reasons }: Explanation): readonly Tabl
       rows: reasons.map(({ what, pass, sinceMs, reason, next }) => [
         what,
         pass,
-        sinceMs === null ? undefined : secondsText(sinceMs),
+        sinceMs === null ? undefined : age(sinceMs),
         reason,
         next,
       ]),
     },
   ];
-}
-
-function secondsText(milliseconds: number): string {
-  return formatDuration(Math.max(1, Math.round(milliseconds / 1000)) * 1000);
 }

@@ -168,7 +168,7 @@ export class MasterHost extends Host {
         holdTime: '3s',
         ttlSecurityHops: 1,
         passwordFile: password === undefined ? undefined : this.path('etc/bgp-password'),
-        bfd: bfd === undefined ? undefined : bfdSettings(bfd),
+        bfd: bfd === undefined ? false : bfdSettings(bfd),
       })),
       apiServer: { address: this.address, serverName: 'kubernetes', caFile: this.caFile, interval: '200ms' },
       bootstrap: {

@@ -64,6 +64,7 @@ export { UnixSocketError } from './control/unix-socket.ts';
 export { checkClock } from './doctor/check-clock.ts';
 export { checkDuplicates, type DetectedAddress } from './doctor/check-duplicates.ts';
 export { chainsThatDrop, type NftChain } from './doctor/check-firewall.ts';
+export { checkLiveness } from './doctor/check-liveness.ts';
 export { checkOwners, type OwnerQuestion } from './doctor/check-owners.ts';
 export { type Finding, fault, findingsTable, good, warning } from './doctor/finding.ts';
 export { HttpsProbe, type HttpsProbeOptions } from './health/https-probe.ts';

@@ -160,7 +160,7 @@ function bfdSession(status: BfdStatus | undefined, router: string): BfdSessionVi
 }
 
 function bfdThread({ config, bfd, bfdScheduling }: StatusSource): SpeakerStatus['bfd'] {
-  if (config.routers.every((router) => router.bfd === undefined)) return null;
+  if (config.routers.every((router) => router.bfd === false)) return null;
   return {
     scheduling: bfdScheduling === undefined ? 'not running' : schedulingText(bfdScheduling),
     missing: bfd === undefined ? ['the thread does not answer'] : bfd.receive.missing,

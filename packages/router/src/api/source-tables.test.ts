@@ -30,7 +30,9 @@ describe('the lists that members come from', () => {
     ];
     const vips = [{ vip: '10.100.0.1/32', members: [{ name: 'm1', sources }] }];
     const status = { memberSources: [good, empty], vips } as unknown as RouterStatus;
-    const text = sourceTables(status).map((table) => formatTable(table)).join('\n');
+    const text = sourceTables(status)
+      .map((table) => formatTable(table))
+      .join('\n');
     expect(text).toMatch(
       /configMap +lb\/pool +2 +generation 7, from https:\/\/10.0.0.11:6443 +12s ago +token, ends 2026-11-30T\S+Z/,
     );

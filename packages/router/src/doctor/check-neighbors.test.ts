@@ -5,6 +5,8 @@ const tor: ExaminedNeighbor = {
   name: 'tor',
   address: '10.0.1.1',
   state: 'Active',
+  holdTime: 9,
+  bfd: { state: 'Up' },
   lastDown: null,
   lastNotificationSent: null,
   lastNotificationReceived: null,
@@ -15,6 +17,19 @@ const failed = (text: string): ExaminedNeighbor => ({ ...tor, lastFailure: { tex
 describe('doctor of a neighbor', () => {
   it('finds nothing where the session is Established, whatever was before', () => {
     expect(checkNeighbors([{ ...failed('x'), state: 'Established' }])).toMatchObject([{ level: 'good' }]);
+  });
+
+  it('says what a session rests on whose BFD is not Up', () => {
+    const session = { ...tor, state: 'Established' } as const;
+    expect(
+      checkNeighbors([
+        { ...session, bfd: { state: 'Down' } },
+        { ...session, bfd: null },
+      ]),
+    ).toMatchObject([
+      { level: 'warning', value: expect.stringContaining('hold timer alone, after 9 s') },
+      { level: 'good', value: expect.stringContaining('BFD is not configured') },
+    ]);
   });
 
   it.each([

@@ -1,15 +1,17 @@
-import { type Finding, fault, good, lastErrorOf, type SessionErrors } from '@bgp-lb/daemon';
+import { checkLiveness, type Finding, fault, lastErrorOf, type SessionErrors } from '@bgp-lb/daemon';
 import type { NeighborStatus } from '../api/neighbor-status.ts';
 
 /** What is looked at of a neighbor. */
-export type ExaminedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'state'> & SessionErrors;
+export type ExaminedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'state' | 'holdTime'> &
+  SessionErrors & { readonly bfd: Pick<NonNullable<NeighborStatus['bfd']>, 'state'> | null };
 
 /** Neighbors whose session is not there, why the last session or attempt ended, and what to do about that cause. Pure. */
 export function checkNeighbors(neighbors: readonly ExaminedNeighbor[]): readonly Finding[] {
   return neighbors.map((neighbor) => {
-    const { name, address, state } = neighbor;
+    const { name, address, state, holdTime, bfd } = neighbor;
     if (state === 'Established') {
-      return good('neighbor', name, `BGP session with ${address} Established`);
+      const value = `BGP session with ${address} Established`;
+      return checkLiveness({ check: 'neighbor', place: name, value, bfd: bfd?.state ?? 'off', holdTime });
     }
     const error = lastErrorOf(neighbor)?.text;
     const value = `BGP session with ${address} ${state}: ${error ?? 'never established'}`;

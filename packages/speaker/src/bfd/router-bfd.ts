@@ -71,7 +71,7 @@ export class RouterBfd {
     const modeOf = (router: RouterConfig): BfdAuthenticationMode | undefined =>
       authenticationMode(router, passwords.get(router.address)?.[0]);
     const wanted = new Map(
-      routers.flatMap((router) => (router.bfd === undefined ? [] : [[router.address, router]])),
+      routers.flatMap((router) => (router.bfd === false ? [] : [[router.address, router]])),
     );
     for (const [address, router] of this.#routers) {
       const next = wanted.get(address);
@@ -101,7 +101,7 @@ export class RouterBfd {
 
   /** Whether BGP with this router has to wait for BFD now. */
   isAwaited(router: string): boolean {
-    return this.#routers.get(router)?.bfd?.strict === true && this.state(router) !== 'Up';
+    return this.#isStrict(router) && this.state(router) !== 'Up';
   }
 
   /** The BGP session with a router came up. */
@@ -153,7 +153,7 @@ export class RouterBfd {
   }
 
   #add({ address, sourceAddress, ttlSecurityHops, bfd }: RouterConfig): void {
-    if (bfd === undefined) return;
+    if (bfd === false) return;
     const { strict: _, authentication: __, keyId: ___, multihop = ttlSecurityHops > 1, ...timing } = bfd;
     this.#states.set(address, 'Down');
     this.#sessions ??= this.#start();
@@ -195,9 +195,14 @@ export class RouterBfd {
     this.#gate(router);
   }
 
+  #isStrict(router: string): boolean {
+    const bfd = this.#routers.get(router)?.bfd;
+    return bfd !== undefined && bfd !== false && bfd.strict;
+  }
+
   /** Only where BGP waits for BFD, and where there is no session that would be broken. */
   #gate(router: string): void {
-    if (this.#routers.get(router)?.bfd?.strict !== true) return;
+    if (!this.#isStrict(router)) return;
     if (this.state(router) === 'Up') this.#options.mayConnect(router, true);
     else if (!this.#establishedAt.has(router)) this.#options.mayConnect(router, false);
   }
@@ -215,7 +220,7 @@ function authenticationMode(
   { bfd }: RouterConfig,
   password: string | undefined,
 ): BfdAuthenticationMode | undefined {
-  if (bfd === undefined || bfd.authentication === 'none' || password === undefined) return undefined;
+  if (bfd === false || bfd.authentication === 'none' || password === undefined) return undefined;
   if (bfd.authentication === 'auto') return { mode: 'negotiated' };
   return { mode: 'required', key: configuredBfdKey(password, bfd.keyId) };
 }

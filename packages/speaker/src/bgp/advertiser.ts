@@ -248,7 +248,7 @@ export class Advertiser {
     const peer = this.#startPeer(router, keys, isRestarting);
     this.#push(peer);
     // Before anything was sent: connecting begins when this has returned.
-    if (router.bfd?.strict === true) peer.stopSilently();
+    if (router.bfd !== false && router.bfd.strict) peer.stopSilently();
     return { router, peer, keys };
   }
 
@@ -268,8 +268,7 @@ export class Advertiser {
       }),
       // Also without BFD, which may be turned on while this session lasts.
       ...(keys.isUsed &&
-        router.bfd?.authentication !== 'none' &&
-        router.bfd?.authentication !== 'meticulous-keyed-sha1' &&
+        (router.bfd === false || router.bfd.authentication === 'auto') &&
         !without.includes('bfd-authentication') && { bfdAuthentication: this.#bfdNonce }),
       maxPaths: MAX_PATHS,
       addPathReceive: families,

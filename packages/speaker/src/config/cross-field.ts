@@ -110,7 +110,7 @@ function sessionFaults({ vips, routers }: SpeakerConfig): CrossFieldFault[] {
 function bfdKeyFaults({ routers }: SpeakerConfig): CrossFieldFault[] {
   return routers.flatMap(({ bfd, passwordFile }, index): CrossFieldFault[] => {
     const message = bfdAuthenticationFault(bfd, passwordFile);
-    if (message === undefined || bfd === undefined) return [];
+    if (message === undefined || bfd === false) return [];
     const path = ['routers', index, 'bfd', 'authentication'];
     return [{ path, message, value: bfd.authentication, allowed: 'auto, none, or a passwordFile beside it' }];
   });
@@ -118,7 +118,7 @@ function bfdKeyFaults({ routers }: SpeakerConfig): CrossFieldFault[] {
 
 function bfdFaults({ routers }: SpeakerConfig): CrossFieldFault[] {
   return routers.flatMap(({ bfd, ttlSecurityHops }, index): CrossFieldFault[] => {
-    if (bfd?.multihop !== false || ttlSecurityHops <= 1) return [];
+    if (bfd === false || bfd.multihop !== false || ttlSecurityHops <= 1) return [];
     return [
       {
         path: ['routers', index, 'bfd', 'multihop'],

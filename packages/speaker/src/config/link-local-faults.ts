@@ -46,7 +46,7 @@ function farFaults({ address, ttlSecurityHops, bfd }: RouterConfig, index: numbe
     const path = ['routers', index, 'ttlSecurityHops'];
     faults.push({ path, message, value: ttlSecurityHops, allowed: '1, or 0 for none' });
   }
-  if (bfd?.multihop === true) {
+  if (bfd !== false && bfd.multihop === true) {
     faults.push({ path: ['routers', index, 'bfd', 'multihop'], message, value: true, allowed: 'false' });
   }
   return faults;

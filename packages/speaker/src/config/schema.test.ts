@@ -46,6 +46,14 @@ describe('the configuration', () => {
           holdTime: 9_000,
           ttlSecurityHops: 1,
           withoutCapabilities: [],
+          bfd: {
+            transmitInterval: 300,
+            receiveInterval: 300,
+            detectMultiplier: 3,
+            authentication: 'auto',
+            keyId: 1,
+            strict: false,
+          },
         },
       ],
       vipBind: true,
@@ -72,10 +80,10 @@ describe('the configuration', () => {
     });
   });
 
-  it('has no BFD unless it is asked for, and 300 ms x 3 when it is', () => {
+  it('has BFD of 300 ms x 3 unless it is turned off', () => {
     const withBfd = (bfd: string) => load(minimal.replace('asn: 64512 }]', `asn: 64512, bfd: ${bfd} }]`));
-    expect(load(minimal).routers[0]?.bfd).toBeUndefined();
-    expect(withBfd('{}').routers[0]?.bfd).toEqual({
+    expect(withBfd('false').routers[0]?.bfd).toBe(false);
+    expect(load(minimal).routers[0]?.bfd).toEqual({
       transmitInterval: 300,
       receiveInterval: 300,
       detectMultiplier: 3,

@@ -111,10 +111,11 @@ const router = z.strictObject({
       'How many hops away the router may be (GTSM, RFC 5082): we send with TTL 255 and accept 256 minus this. 0 turns it off.',
     ),
   withoutCapabilities: withoutCapabilities(),
-  bfd: bfd
-    .optional()
+  bfd: z
+    .union([z.literal(false), bfd])
+    .prefault({})
     .describe(
-      'Bidirectional Forwarding Detection with this router (RFC 5880); `{}` is 300 ms x 3. Default: none.',
+      'Bidirectional Forwarding Detection with this router (RFC 5880), where it has it too. `false`: none.',
     ),
 });
 

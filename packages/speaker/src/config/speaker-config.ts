@@ -42,7 +42,7 @@ export interface RouterConfig {
   readonly ttlSecurityHops: number;
   /** Left out of the OPEN. */
   readonly withoutCapabilities?: readonly OptionalCapability[];
-  readonly bfd?: BfdConfig | undefined;
+  readonly bfd: BfdConfig | false;
 }
 
 /** The speaker's configuration: the file with all defaults filled in. Durations are milliseconds. */

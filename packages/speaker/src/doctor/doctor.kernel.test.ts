@@ -7,7 +7,14 @@ import { checkFirewall } from './check-host.ts';
 import { judgeRouter } from './check-router.ts';
 
 const TIMEOUT = 300_000;
-const router = { address: '10.0.0.10', port: 179, asn: 1, holdTime: 9_000, ttlSecurityHops: 1 };
+const router = {
+  address: '10.0.0.10',
+  port: 179,
+  asn: 1,
+  holdTime: 9_000,
+  ttlSecurityHops: 1,
+  bfd: false,
+} as const;
 
 describe('doctor by its judgements', () => {
   it.each([

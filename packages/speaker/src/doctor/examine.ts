@@ -5,11 +5,11 @@ import {
   chainsThatDrop,
   checkClock,
   checkDuplicates,
+  checkLiveness,
   checkOwners,
   controlRequest,
   type Finding,
   fault,
-  good,
   HttpsProbe,
   lastErrorOf,
   parseCertificates,
@@ -106,7 +106,7 @@ async function firewall({ vips, routers, vipBind }: SpeakerConfig): Promise<read
   const needed = [
     ...[...ports].map((port) => `TCP ${port} from ${vipBind ? 'clients' : 'the load balancers'}`),
     `established TCP from ${routers.map(({ address, port }) => `${address} port ${port}`).join(', ')}`,
-    ...(routers.some(({ bfd }) => bfd !== undefined) ? ['UDP 3784 and 4784 from the routers'] : []),
+    ...(routers.some(({ bfd }) => bfd !== false) ? ['UDP 3784 and 4784 from the routers'] : []),
   ];
   try {
     const nft = new Nftables();
@@ -149,7 +149,16 @@ async function routersOf(
     config.routers.map(async (router): Promise<Finding> => {
       const session = status?.routers.find(({ address }) => address === router.address);
       const check = `router ${router.address}`;
-      if (session?.session === 'Established') return good(check, router.address, 'BGP session Established');
+      if (session?.session === 'Established') {
+        const { bfd, holdTime } = session;
+        return checkLiveness({
+          check,
+          place: router.address,
+          value: 'BGP session Established',
+          bfd,
+          holdTime,
+        });
+      }
       const source = sourceTowards(routes, router.address);
       const way = source === undefined ? '' : ` from ${source}`;
       const password = router.passwordFile === undefined ? undefined : readSecret(router.passwordFile);

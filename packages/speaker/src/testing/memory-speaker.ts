@@ -21,7 +21,7 @@ export function memorySpeaker(options: {
       asn,
       vipBind: true,
       vips: [{ address: vip, port: 6443, machinePort: 6443 }],
-      routers: [{ address: router, port: 179, asn, holdTime: 9_000, ttlSecurityHops: 0 }],
+      routers: [{ address: router, port: 179, asn, holdTime: 9_000, ttlSecurityHops: 0, bfd: false }],
     },
     routerId,
     passwords: new Map(),

@@ -74,7 +74,7 @@ export class SpeakerLab {
       role: 'join',
       asn: '64512',
       vips: `[{ address: ${VIP}, port: 443, machinePort: 6443 }]`,
-      routers: `[{ address: ${ROUTER}, asn: 64512, passwordFile: ${this.path('password')} }]`,
+      routers: `[{ address: ${ROUTER}, asn: 64512, passwordFile: ${this.path('password')}, bfd: false }]`,
       apiServer: `{ caFile: ${this.path('ca.crt')} }`,
       bootstrap: `{ markers: [${this.marker}], stateDir: ${this.path('state')}, machineIdFile: ${this.path('machine-id')} }`,
       drain: `{ file: ${this.path('drain')}, timeout: 5s }`,

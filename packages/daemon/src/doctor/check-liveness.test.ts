@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import { checkLiveness } from './check-liveness.ts';
+
+const session = { check: 'neighbor', place: 'm1', value: 'Established', bfd: 'Up', holdTime: 9 };
+
+describe('doctor of an Established session', () => {
+  it('finds nothing to say where BFD watches it', () => {
+    expect(checkLiveness(session)).toMatchObject({ level: 'good', value: 'Established' });
+  });
+
+  it('warns where BFD is wanted and not Up, and says what the session rests on', () => {
+    expect(checkLiveness({ ...session, bfd: 'Down' })).toMatchObject({
+      level: 'warning',
+      value: 'Established, BFD Down: a silent death is noticed by the hold timer alone, after 9 s',
+      fix: expect.stringContaining('UDP 3784'),
+    });
+  });
+
+  it('says so where BFD is not configured, which is no fault', () => {
+    expect(checkLiveness({ ...session, bfd: 'off' })).toMatchObject({
+      level: 'good',
+      value:
+        'Established; BFD is not configured: a silent death is noticed by the hold timer alone, after 9 s',
+    });
+    expect(checkLiveness({ ...session, bfd: 'off', holdTime: 0 }).value).toContain('is never noticed');
+  });
+});

@@ -96,7 +96,7 @@ describe('a VIP that somebody else has put on a link', { timeout: TIMEOUT }, () 
     expect(vips[0]?.elsewhere).toEqual(['e0']);
     expect(await lab.metrics()).toContain(`bgp_lb_speaker_vip_elsewhere{vip="${VIP}/32"} 1`);
     expect(lab.ask('explain')).toContain(`${VIP}/32 on e0`);
-    expect(lab.ask('status')).toContain(`${VIP}/32 is on e0: somebody else put it there`);
+    expect(lab.ask('status')).toContain(`${VIP}/32 is on e0: another program put it there`);
     // Something else changes: another pass, and not another word.
     lab.master.ip('route', 'delete', VIP, 'metric', '8400');
     await repair();

@@ -28,21 +28,25 @@ export const CONFIG_KIND: string = 'Router';
 
 const vip = z.strictObject({
   address: ipAddress({ use: 'host' }).describe(
-    'The virtual address. This host must not have it on any interface.',
+    'The virtual address. With the kernel as data plane this host must not have it on any interface.',
   ),
   port: port()
     .default(6443)
     .describe('The port that clients use. No other port of the masters is reachable by the VIP.'),
   machinePort: port()
     .default(6443)
-    .describe('The port of the API servers. The speakers map `port` to it; the router only shows it.'),
+    .describe(
+      'The port of the API servers. The speakers map `port` to it. HAProxy connects to it; with the kernel the router only asks for `members.configMap` there.',
+    ),
   members: membersSchema.prefault({}),
 });
 
 const healthCheck = z.strictObject({
   path: requestPath()
     .default('/readyz')
-    .describe('Path of the probe, which goes to VIP:port through each member.'),
+    .describe(
+      "Path of the probe, which goes to VIP:port through each member; with HAProxy to each member's own address.",
+    ),
   serverName: z
     .string()
     .min(1)

@@ -162,7 +162,7 @@ describe('another timing of BFD, by a reload', () => {
 describe('a master that must have BFD (strict)', () => {
   it('is out while its speaker has none, and in when it has', async () => {
     const strict = lab.master(2);
-    await restartSpeaker(strict, [router4]);
+    await restartSpeaker(strict, [{ ...router4, bfd: false }]);
     await expect
       .poll(() => member(lab, strict), eventually)
       .toMatchObject({

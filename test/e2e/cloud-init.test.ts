@@ -56,10 +56,10 @@ describe('machines that were handed what cloud-init prints', { timeout: TIMEOUT 
     const calls = (): string[] =>
       machines.map(({ kubeadmCalls }) => readFileSync(kubeadmCalls, 'utf8').trim());
     const once = [
-      'kubeadm init --upload-certs --config /etc/bgp-lb/kubeadm.yaml',
-      'kubeadm join --config /etc/bgp-lb/kubeadm.yaml',
-      'kubeadm join --config /etc/bgp-lb/kubeadm.yaml',
-    ];
+      ['init phase preflight', 'init --upload-certs'],
+      ['join phase preflight', 'join'],
+      ['join phase preflight', 'join'],
+    ].map((all) => all.map((command) => `kubeadm ${command} --config /etc/bgp-lb/kubeadm.yaml`).join('\n'));
     expect(calls()).toEqual(once);
     // The unit runs with each boot, and has nothing to do.
     for (const script of machines.map((machine) => machine.boot())) {

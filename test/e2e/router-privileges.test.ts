@@ -121,8 +121,8 @@ describe('a router that is not root', () => {
     };
     /** Those that take the configuration; the others take the control socket. */
     const configured = ['check-config', 'doctor', 'manifest', 'prepare', 'uninstall', 'wait'];
-    /** `run` runs. User-data carries the password to its machine: that is what `cloud-init` prints. */
-    const others = ['run', 'cloud-init'];
+    /** `run` runs. User-data carries the password to its machine: that is what `cloud-init` prints. `import-haproxy` reads another's file alone. */
+    const others = ['run', 'cloud-init', 'import-haproxy'];
 
     it('prints a password, nor does a log, an answer or a bundle', async () => {
       const { stdout: help } = await daemon().query(['--help']);

@@ -36,7 +36,7 @@ export class CloudInitMachine {
     const config = master.writeKubeadmConfig(role === 'init' ? undefined : pki);
     root.write(
       '/usr/local/bin/kubeadm',
-      `#!/bin/sh\necho "kubeadm $*" >>${kubeadmCalls}\nexec ${process.execPath} ${kubeadm} "$1" --config ${config}\n`,
+      `#!/bin/sh\necho "kubeadm $*" >>${kubeadmCalls}\ncommand=$1\n[ "$2" != phase ] || command="$1 $2 $3"\nexec ${process.execPath} ${kubeadm} $command --config ${config}\n`,
       0o755,
     );
     root.write(

@@ -20,7 +20,7 @@ export async function init(config: KubeadmConfig): Promise<void> {
   const through = (phase: 'wait-control-plane' | 'later'): ApiTarget =>
     endpointFrom[config.profile].includes(phase) ? run.endpoint() : run.local();
 
-  await run.phase('preflight', () => refuseLeftovers(run));
+  await preflight(run);
   await run.phase('certs', async () => {
     await createAuthority(run.pkiFolder);
     await run.writeCertificates();
@@ -46,6 +46,15 @@ export async function init(config: KubeadmConfig): Promise<void> {
   await run.phase('bootstrap-token', () => publishClusterInfo(run, api));
   await run.phase('addon', () => undefined);
   console.log('Your Kubernetes control-plane has initialized successfully!');
+}
+
+/** `kubeadm init phase preflight`, which changes nothing. */
+export async function initPreflight(config: KubeadmConfig): Promise<void> {
+  await preflight(new PhaseRunner(config));
+}
+
+function preflight(run: PhaseRunner): Promise<void> {
+  return run.phase('preflight', () => refuseLeftovers(run));
 }
 
 /** kubeadm's preflight refuses a machine that was not reset. */

@@ -14,10 +14,7 @@ const clusterInfoPath = '/api/v1/namespaces/kube-public/configmaps/cluster-info?
 export async function join(config: KubeadmConfig): Promise<void> {
   const run = new PhaseRunner(config);
   const isLocal = config.joinProfile === 'local';
-  const ca = await run.phase('preflight', async () => {
-    refuseManifests(run);
-    return discover(config);
-  });
+  const ca = await preflight(run);
   await run.phase('control-plane-prepare/download-certs', () => downloadCertificates(run, ca));
   await run.phase('control-plane-prepare/certs', () => run.writeCertificates());
   await run.phase('control-plane-prepare/kubeconfig', () => run.writeKubeconfigs());
@@ -37,6 +34,19 @@ export async function join(config: KubeadmConfig): Promise<void> {
   });
   if (isLocal) await run.phase('wait-control-plane', () => waitReady(run, run.local()));
   console.log('This node has joined the cluster and a new control plane instance was created');
+}
+
+/** `kubeadm join phase preflight`, which changes nothing, and needs another master through the endpoint as well. */
+export async function joinPreflight(config: KubeadmConfig): Promise<void> {
+  await preflight(new PhaseRunner(config));
+}
+
+/** The CA that discovery found. */
+function preflight(run: PhaseRunner): Promise<string> {
+  return run.phase('preflight', async () => {
+    refuseManifests(run);
+    return discover(run.config);
+  });
 }
 
 function refuseManifests(run: PhaseRunner): void {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestCa } from '../testing/certificates.ts';
@@ -31,7 +31,7 @@ echo "$*" >>/var/lib/calls
 fails() { [ "$(cat /var/lib/fail-at 2>/dev/null)" = "$1" ] && rm /var/lib/fail-at; }
 case "$1 $2 $3" in
   'reset --force '*) rm -rf /etc/kubernetes/pki /etc/kubernetes/manifests /etc/kubernetes/*.conf; exit 0 ;;
-  'init phase preflight') if fails preflight; then exit 1; fi; exit 0 ;;
+  'init phase preflight') if fails preflight || [ -e /etc/kubernetes/admin.conf ]; then exit 1; fi; exit 0 ;;
 esac
 [ -e /etc/kubernetes/admin.conf ] && exit 1
 for phase in ${phases.join(' ')}; do
@@ -105,6 +105,13 @@ describe('the bootstrap script of the first master', () => {
       'init phase preflight --config /etc/bgp-lb/kubeadm.yaml',
       'init --upload-certs --config /etc/bgp-lb/kubeadm.yaml',
     ]);
+  });
+
+  it('is never reset after kubeadm has succeeded, though the proof of it cannot be written', () => {
+    mkdirSync(host.path('var/lib/bgp-lb/bootstrapped'), { recursive: true });
+    for (let attempt = 1; attempt <= 3; attempt += 1) expect(host.boot().status).not.toBe(0);
+    expect(kubeadmCalls().filter((call) => call.startsWith('reset'))).toEqual([]);
+    expect(onMachine('etc/kubernetes/pki/ca.crt')).toBe(certificate);
   });
 
   it('waits longer after each failure, up to five minutes', () => {

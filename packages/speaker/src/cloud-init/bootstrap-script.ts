@@ -167,7 +167,11 @@ install -m 0600 ${key} ${kubeadmPki}/ca.key
 kubeadm ${verb} phase preflight --config ${machineFiles.kubeadmConfig}
 touch ${machineFiles.began}
 kubeadm ${command} --config ${machineFiles.kubeadmConfig}
+# On disk before anything else: whatever fails from here on, this machine is never reset for it.
+rm -f ${machineFiles.began}
+sync
 ${role === 'worker' ? '' : `mkdir -p ${quoted(dirnameOf(marker))}\necho yes >${quoted(marker)}\n`}touch ${machineFiles.done}
+sync
 ${hasAuthority ? `rm -f ${key}\n` : ''}`;
 }
 

@@ -54,13 +54,18 @@ function judgeUnclaimed(
   eviction: Eviction,
   now: number,
 ): Judgement {
-  if (health.failure === undefined || isOverruled) {
-    return { state: 'stale', weight, reason };
+  if (health.failure === undefined) return { state: 'stale', weight, reason };
+  if (isOverruled) {
+    return { state: 'stale', weight, reason: `${reason}; ${overruled(health.detail)}` };
   }
   if (now >= evictedAt(health, eviction)) {
     return out(`${reason}; health check fails for more than ${eviction.after / 1000} s: ${health.detail}`);
   }
   return { state: 'stale', weight: LEAST_WEIGHT, reason: `${reason}; health check fails: ${health.detail}` };
+}
+
+function overruled(detail: string): string {
+  return `health check fails (${detail}), kept because too few members are good`;
 }
 
 function judgeHealth(
@@ -82,7 +87,7 @@ function judgeHealth(
     return out(`health check refused: ${detail}`);
   }
   if (isOverruled) {
-    return { ...asked, reason: `health check fails (${detail}), kept because too few members are good` };
+    return { ...asked, reason: overruled(detail) };
   }
   if (failure === 'unreachable') {
     return out(`health check finds no way: ${detail}`);

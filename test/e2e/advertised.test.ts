@@ -9,9 +9,15 @@ import { metricsOf } from '../kit/router-view.ts';
 
 const eventually = { timeout: 30_000, interval: 100 };
 
-/** BFD packets of the masters do not arrive at the load balancer any more, all else does. */
-const deaf =
-  'table inet deaf { chain c { type filter hook prerouting priority -400; iifname eth0 udp dport 3784 drop; }; }';
+/**
+ * BFD packets of the masters do not arrive at the load balancer any more, nor do new sessions, by which a speaker would be back
+ * within milliseconds; all else does.
+ */
+const deaf = `table inet deaf { chain c {
+  type filter hook prerouting priority -400;
+  iifname eth0 udp dport 3784 drop;
+  iifname eth0 tcp dport 179 tcp flags & (syn | ack) == syn drop;
+}; }`;
 
 interface Advertised {
   readonly ready: boolean;

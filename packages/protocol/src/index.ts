@@ -3,6 +3,7 @@ export {
   admitBfdPacket,
   agreeOnKey,
   bfdAuthentication,
+  forgetEndedKey,
   isBfdPacketSigned,
   signBfdPacket,
 } from './bfd/authentication.ts';

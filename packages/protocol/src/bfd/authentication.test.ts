@@ -5,6 +5,7 @@ import {
   agreeOnKey,
   type BfdAuthentication,
   bfdAuthentication,
+  forgetEndedKey,
   isBfdPacketSigned,
   signBfdPacket,
 } from './authentication.ts';
@@ -141,6 +142,18 @@ describe('a key that is negotiated', () => {
     expect(
       (['Up', 'AdminDown', 'Init', 'Down'] as const).map((state) => isBfdPacketSigned(ended, state)),
     ).toEqual([true, true, false, false]);
+  });
+
+  it('is forgotten in Down and Init once the agreement has ended, and never while it lasts', () => {
+    const states = ['Up', 'AdminDown', 'Init', 'Down'] as const;
+    const ended = agreeOnKey(locked, undefined);
+    expect(states.map((state) => forgetEndedKey(ended, state).key)).toEqual([key, key, undefined, undefined]);
+    for (const state of states) {
+      const next = forgetEndedKey(forgetEndedKey(ended, 'Down'), state);
+      expect(next).toEqual(before);
+      expect(isBfdPacketSigned(next, state)).toBe(false);
+      for (const other of [agreed, locked, required]) expect(forgetEndedKey(other, state)).toBe(other);
+    }
   });
 
   it('that is agreed on again goes on where it was; another one begins anew', () => {

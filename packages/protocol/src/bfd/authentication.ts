@@ -34,7 +34,7 @@ export type BfdAuthenticationMode =
 /** The variables of RFC 5880 section 6.8.1 that are about authentication, but for bfd.XmitAuthSeq. Never changed. */
 export interface BfdAuthentication {
   readonly mode: BfdAuthenticationMode['mode'];
-  /** Packets are sent with it. One that was agreed on is kept when the agreement has ended. */
+  /** Packets are sent with it. One that was agreed on is kept after the agreement, until `forgetEndedKey`. */
   readonly key: BfdKey | undefined;
   /** The peer has said that it knows the key. */
   readonly isAgreed: boolean;
@@ -91,6 +91,17 @@ export function agreeOnKey(current: BfdAuthentication, key: BfdKey | undefined):
     isRequired: false,
     received: isKnown ? current.received : undefined,
   };
+}
+
+/**
+ * Without the key of an agreement that has ended, once the session is in Down or Init: whoever it comes Up with next need not know
+ * that key. AdminDown keeps it, since the peer may still take only packets that have it.
+ */
+export function forgetEndedKey(current: BfdAuthentication, state: BfdState): BfdAuthentication {
+  const { mode, key, isAgreed } = current;
+  const isEnded = mode === 'negotiated' && !isAgreed && key !== undefined;
+  if (!isEnded || (state !== 'Down' && state !== 'Init')) return current;
+  return { ...current, key: undefined, received: undefined };
 }
 
 /**

@@ -117,6 +117,99 @@ describe('authentication that is agreed on', () => {
   });
 });
 
+describe('a key that two ends had agreed on, when the agreement has ended', () => {
+  /** Two ends that have agreed on a key and use it. */
+  async function agreed() {
+    const both = pair(negotiated);
+    await both.wire.clock.advance(3000);
+    both.one.engine.authenticate(there, key);
+    both.other.engine.authenticate(here, key);
+    await both.wire.clock.advance(1000);
+    expect([both.one.session(there), both.other.session(here)]).toMatchObject([
+      { state: 'Up', authentication: 'required' },
+      { state: 'Up', authentication: 'required' },
+    ]);
+    return both;
+  }
+
+  // Before: BGP notices first, while BFD is still Up. After: BGP ends for the sake of BFD.
+  const moments = ['before', 'after'] as const;
+  const ends = [
+    ['the one', here, there],
+    ['the other', there, here],
+  ] as const;
+  const cases = moments.flatMap((moment) => ends.map(([end, from, to]) => [moment, end, from, to] as const));
+
+  it.each(cases)(
+    '%s BFD went Down, is of no effect on a successor of %s that has no authentication',
+    async (moment, _, replaced, staying) => {
+      const { wire, one, other } = await agreed();
+      const [gone, stays] = replaced === here ? [one, other] : [other, one];
+      if (moment === 'before') stays.engine.authenticate(replaced, undefined);
+      // Its process dies.
+      wire.cut.add(replaced);
+      gone.engine.remove(staying);
+      await wire.clock.advance(1000);
+      expect(gone.removed).toEqual([staying]);
+      expect(stays.session(replaced).state).toBe('Down');
+      if (moment === 'after') stays.engine.authenticate(replaced, undefined);
+      wire.cut.delete(replaced);
+      const { failures: failed } = stays.session(replaced).counters;
+      const successor = new BfdHost(wire, replaced);
+      successor.add(staying);
+      await wire.clock.advance(34_000);
+      expect(stays.session(replaced)).toMatchObject({ state: 'Up', counters: { failures: failed } });
+      expect(successor.session(staying)).toMatchObject({
+        state: 'Up',
+        counters: { discarded: 0, failures: 0 },
+      });
+    },
+  );
+
+  it.each(ends)(
+    'is of no effect where %s begins again without authentication, and was Up to the last',
+    async (_, replaced, staying) => {
+      const both = await agreed();
+      const { wire, one, other } = both;
+      const [gone, stays] = replaced === here ? [one, other] : [other, one];
+      stays.engine.authenticate(replaced, undefined);
+      gone.engine.authenticate(staying, undefined);
+      gone.engine.remove(staying);
+      await wire.clock.advance(1000);
+      expect(gone.removed).toEqual([staying]);
+      gone.add(staying);
+      await wire.clock.advance(34_000);
+      expect(stays.session(replaced).state).toBe('Up');
+      expect(gone.session(staying)).toMatchObject({ state: 'Up', counters: { discarded: 0 } });
+      expect(failures(both)).toBe(0);
+    },
+  );
+
+  it('is used again when it is agreed on again, with numbers that go on', async () => {
+    const { wire, one, other } = await agreed();
+    for (const [end, peer] of [
+      [one, there],
+      [other, here],
+    ] as const) {
+      end.engine.authenticate(peer, undefined);
+    }
+    wire.cut.add(there);
+    await wire.clock.advance(200);
+    wire.cut.delete(there);
+    await wire.clock.advance(3000);
+    const { failures: failed } = one.session(there).counters;
+    expect(one.session(there)).toMatchObject({ state: 'Up', authentication: 'not agreed' });
+    one.engine.authenticate(there, key);
+    other.engine.authenticate(here, key);
+    await wire.clock.advance(30_000);
+    expect(one.session(there)).toMatchObject({
+      state: 'Up',
+      authentication: 'required',
+      counters: { failures: failed, discarded: 0 },
+    });
+  });
+});
+
 describe('authentication that is required', () => {
   it('comes up by the same key, and never by another, another ID, or without', async () => {
     for (const options of [

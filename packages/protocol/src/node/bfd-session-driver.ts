@@ -19,6 +19,7 @@ import {
   bfdTransmitInterval,
   checkBfdSettings,
   encodeBfdControlPacket,
+  forgetEndedKey,
   isBfdFailure,
   isBfdPacketSigned,
   signBfdPacket,
@@ -159,7 +160,7 @@ export class BfdSessionDriver {
 
   /** See `agreeOnKey`. @throws RangeError for a key that cannot be sent */
   authenticate(key: BfdKey | undefined): void {
-    this.#authentication = agreeOnKey(this.#authentication, key);
+    this.#authentication = forgetEndedKey(agreeOnKey(this.#authentication, key), this.#session.state);
   }
 
   /** @throws RangeError for intervals that cannot be; nothing changes then */
@@ -207,6 +208,7 @@ export class BfdSessionDriver {
     const now = clock.now();
     const step = bfdStep(before, event, now, random());
     this.#session = step.session;
+    this.#authentication = forgetEndedKey(this.#authentication, step.session.state);
     for (const action of step.actions) this.#act(action, before, now);
     this.#context.expectAt(this.wakeAt);
   }

@@ -55,6 +55,8 @@ interface Session {
   readonly router: RouterConfig;
   readonly peer: Peer;
   readonly keys: RouterKeys;
+  /** Whether its OPEN offers a key for BFD. */
+  readonly offersBfdKey: boolean;
 }
 
 export interface AdvertiserOptions {
@@ -249,7 +251,7 @@ export class Advertiser {
     this.#push(peer);
     // Before anything was sent: connecting begins when this has returned.
     if (router.bfd !== false && router.bfd.strict) peer.stopSilently();
-    return { router, peer, keys };
+    return { router, peer, keys, offersBfdKey: offersBfdKey(router, keys.isUsed) };
   }
 
   #startPeer(router: RouterConfig, keys: RouterKeys, isRestarting: boolean): Peer {
@@ -266,10 +268,7 @@ export class Advertiser {
       ...(!without.includes('graceful-restart') && {
         gracefulRestart: { restartTime: RESTART_TIME, families, restarting: isRestarting },
       }),
-      // Also without BFD, which may be turned on while this session lasts.
-      ...(keys.isUsed &&
-        (router.bfd === false || router.bfd.authentication === 'auto') &&
-        !without.includes('bfd-authentication') && { bfdAuthentication: this.#bfdNonce }),
+      ...(offersBfdKey(router, keys.isUsed) && { bfdAuthentication: this.#bfdNonce }),
       maxPaths: MAX_PATHS,
       addPathReceive: families,
       ...capabilitySwitches(without),
@@ -354,13 +353,22 @@ function isEqualList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
-/** BFD is not of the session but beside it, and a session may live on with another password, though not with the first or without. */
-function isSameSession(
-  { router, keys }: Session,
-  wanted: RouterConfig,
-  wantedKeys: readonly string[],
-): boolean {
-  if (keys.isUsed !== wantedKeys.length > 0) return false;
+/** Also without BFD, which may be turned on while the session lasts. An OPEN without a password could be anyone's. */
+function offersBfdKey({ bfd, withoutCapabilities = [] }: RouterConfig, hasPassword: boolean): boolean {
+  const isWanted = bfd === false || bfd.authentication === 'auto';
+  return isWanted && hasPassword && !withoutCapabilities.includes('bfd-authentication');
+}
+
+/**
+ * BFD is not of the session but beside it, but for the offer of its key: BFD that goes by another one than the router was told of would
+ * not come Up. A session may live on with another password, though not with the first or without.
+ */
+function isSameSession(session: Session, wanted: RouterConfig, wantedKeys: readonly string[]): boolean {
+  const { router, keys } = session;
+  const hasPassword = wantedKeys.length > 0;
+  if (keys.isUsed !== hasPassword) return false;
+  // Without BFD an offer does no harm, and neither does its absence.
+  if (wanted.bfd !== false && session.offersBfdKey !== offersBfdKey(wanted, hasPassword)) return false;
   return isDeepStrictEqual(settingsOf(router), settingsOf(wanted));
 }
 

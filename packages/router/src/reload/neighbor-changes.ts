@@ -37,15 +37,7 @@ export interface NeighborPlan {
 }
 
 /** Keys of an upstream that only change what it is told. */
-const TOLD = [
-  'nextHop',
-  'med',
-  'prepend',
-  'communities',
-  'passCommunities',
-  'localPref',
-  'degraded',
-] as const;
+const TOLD = ['nextHop', 'med', 'prepend', 'communities', 'passCommunities', 'degraded'] as const;
 
 /**
  * Compares neighbours by their names. Pure.

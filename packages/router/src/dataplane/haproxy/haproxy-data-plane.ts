@@ -2,12 +2,14 @@ import type { Clock } from '@bgp-lb/protocol/node';
 import { hostPrefix } from '../../bgp/neighbor-options.ts';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import type { CarriedVip, DataPlane, DataPlaneHandlers, DataPlaneStatus, Difference } from '../data-plane.ts';
+import { ConfigDelivery } from './config-delivery.ts';
 import { configIdentity, haproxyConfig, serverArguments } from './haproxy-config.ts';
-import type { HaproxyFiles } from './haproxy-files.ts';
+import type { HaproxyFiles, HaproxyTexts } from './haproxy-files.ts';
 import type { HaproxyProcess, HaproxySnapshot } from './haproxy-process.ts';
 import { backendOf, type HaproxySettings } from './haproxy-settings.ts';
 import { haproxyForwarding, servesOf } from './haproxy-status.ts';
 import { HaproxyVips } from './haproxy-vips.ts';
+import { orderServers } from './order-servers.ts';
 import { OverruledChecks } from './overruled-checks.ts';
 import type { RunningServer } from './run-time-answers.ts';
 import {
@@ -68,27 +70,35 @@ export class HaproxyDataPlane implements DataPlane {
   #isDue = false;
   #isStopped = true;
   #cancel: () => void = () => undefined;
-  #writing: Promise<void> = Promise.resolve();
-  #written = '';
+  readonly #delivery: ConfigDelivery;
   #ended: Promise<unknown> = Promise.resolve();
 
   constructor(options: HaproxyDataPlaneOptions, host: HaproxyHost) {
     this.#options = options;
     this.#host = host;
     this.#vips = new HaproxyVips(options.vips);
+    this.#delivery = new ConfigDelivery({
+      ...host,
+      texts: () => this.#texts(),
+      onFault: (fault) => {
+        if (fault === undefined) this.#problems.delete('file');
+        else this.#problems.set('file', fault);
+      },
+    });
   }
 
   async start(handlers: DataPlaneHandlers): Promise<ReadonlyMap<string, readonly WeightedNextHop[]>> {
     this.#isStopped = false;
     try {
-      this.#snapshot = await this.#host.haproxy.read();
+      const { files, haproxy } = this.#host;
+      this.#snapshot = await haproxy.readFirst(() => files.config !== undefined && !this.#isStopped);
+      this.#vips.adopt(this.#snapshot.servers);
     } catch (error) {
       this.#problems.set('haproxy', textOf(error));
     }
-    for (const vip of this.#vips.all) this.#vips.adopt(vip, this.#snapshot?.servers ?? []);
     this.#handlers = handlers;
     // Before HAProxy is told anything: if it starts now it is to find what is safe.
-    if (this.#snapshot !== undefined || this.#isOtherConfig()) await this.#write();
+    await this.#delivery.write();
     this.#look();
     this.#kick();
     return this.#nextHopsOf(this.#vips.all);
@@ -96,9 +106,8 @@ export class HaproxyDataPlane implements DataPlane {
 
   setVips(vips: readonly CarriedVip[]): ReadonlyMap<string, readonly WeightedNextHop[]> {
     const before = new Set(this.#vips.current.map(({ address }) => address));
-    for (const vip of this.#vips.set(vips, this.#host.clock.now() + LEAVE)) {
-      this.#vips.adopt(vip, this.#snapshot?.servers ?? []);
-    }
+    this.#vips.set(vips, this.#host.clock.now() + LEAVE);
+    if (this.#snapshot !== undefined) this.#vips.adopt(this.#snapshot.servers);
     this.#changed();
     return this.#nextHopsOf(vips.filter(({ address }) => !before.has(address)));
   }
@@ -158,7 +167,7 @@ export class HaproxyDataPlane implements DataPlane {
     this.#handlers = undefined;
     this.#cancel();
     await this.#ended;
-    await this.#writing;
+    await this.#delivery.settled();
   }
 
   #nextHopsOf(vips: readonly CarriedVip[]): ReadonlyMap<string, readonly WeightedNextHop[]> {
@@ -179,7 +188,7 @@ export class HaproxyDataPlane implements DataPlane {
   #changed(): void {
     this.#isSettled = false;
     this.#kick();
-    void this.#write();
+    void this.#delivery.write();
   }
 
   /** Looks at HAProxy now, or as soon as the look that runs is over. */
@@ -201,7 +210,6 @@ export class HaproxyDataPlane implements DataPlane {
         this.#problems.delete('haproxy');
       } catch (error) {
         isWaiting = false;
-        this.#snapshot = undefined;
         this.#isSettled = false;
         this.#problems.set('haproxy', textOf(error));
       }
@@ -215,58 +223,70 @@ export class HaproxyDataPlane implements DataPlane {
   /** One look, and what follows from it. @returns true while something is waited for */
   async #pass(): Promise<boolean> {
     this.#dropLeft();
-    const { haproxy } = this.#host;
-    const snapshot = await haproxy.read();
-    if (this.#snapshot !== undefined && snapshot.process.pid !== this.#snapshot.process.pid)
-      this.#isSettled = false;
-    this.#snapshot = snapshot;
-    if (snapshot.process.description !== configIdentity(this.#settings())) {
-      await this.#reload();
-      return true;
-    }
+    const snapshot = await this.#read();
+    // HAProxy was not there at first: before it is known who is to serve, nothing is taken from it.
+    this.#vips.adopt(snapshot.servers);
     this.#overrule(snapshot.servers);
+    const identity = configIdentity(this.#settings());
+    const isOther = snapshot.process.description !== identity;
     const { commands, isWaiting } = this.#compare(snapshot);
-    for (const one of commands) await this.#do(one);
-    if (commands.length > 0) this.#snapshot = await haproxy.read();
-    if (this.#isSettled && commands.length > 0)
-      this.#handlers?.repaired([...new Set(commands.map(describe))]);
-    this.#isSettled = commands.length === 0 && !isWaiting;
+    const errors: unknown[] = [];
+    // Those that are there before a reload, which takes long: who leaves must not wait for it. Those that are not come by it.
+    const later = isOther ? commands.filter(({ isAddition }) => isAddition) : [];
+    const done = await this.#order(
+      commands.filter((one) => !later.includes(one)),
+      errors,
+    );
+    const isReloaded = isOther && (await this.#reload(identity, errors));
+    if (!isReloaded) done.push(...(await this.#order(later, errors)));
+    if (commands.length > 0 || isReloaded) await this.#read();
+    if (this.#isSettled && done.length > 0) this.#handlers?.repaired([...new Set(done.map(describe))]);
+    this.#isSettled = commands.length === 0 && !isWaiting && !isOther;
     this.#endOldSessions();
-    void this.#write();
-    return isWaiting || commands.length > 0;
+    void this.#delivery.write();
+    if (errors.length > 0) throw errors[0];
+    return isWaiting || commands.length > 0 || isReloaded;
   }
 
-  async #do({ command, expected }: ServerCommand): Promise<void> {
-    const { clock, haproxy } = this.#host;
-    const begun = clock.now();
-    const kind = command.split(' ', 2).join('-');
-    try {
-      await haproxy.order(command, expected);
-      this.#handlers?.operation(kind, clock.now() - begun, undefined);
-    } catch (error) {
-      this.#handlers?.operation(kind, clock.now() - begun, textOf(error));
+  async #read(): Promise<HaproxySnapshot> {
+    const before = this.#snapshot?.process.pid;
+    // What is not known is not said: only an answer counts as serving.
+    this.#snapshot = await this.#host.haproxy.read().catch((error: unknown) => {
+      this.#snapshot = undefined;
       throw error;
-    }
+    });
+    if (before !== undefined && this.#snapshot.process.pid !== before) this.#isSettled = false;
+    return this.#snapshot;
+  }
+
+  #order(commands: readonly ServerCommand[], errors: unknown[]): Promise<ServerCommand[]> {
+    const tell: DataPlaneHandlers['operation'] = (...operation) => this.#handlers?.operation(...operation);
+    return orderServers(commands, this.#host, tell, errors);
   }
 
   /** For what cannot be changed at run time: VIPs, certificates, times. */
-  async #reload(): Promise<void> {
-    this.#isSettled = false;
-    await this.#write();
-    if (this.#problems.has('file')) throw new Error(this.#problems.get('file'));
+  async #reload(identity: string, errors: unknown[]): Promise<boolean> {
     const begun = this.#host.clock.now();
-    await this.#host.haproxy.reload(this.#host.files, this.#stateText());
+    try {
+      await this.#delivery.reload(identity);
+    } catch (error) {
+      errors.push(error);
+      return false;
+    }
     // The master begins with the new configuration too, and is not there for a moment.
     this.#oldDue = this.#host.clock.now() + LOOK_OLD;
     this.#handlers?.operation('reload', this.#host.clock.now() - begun, undefined);
+    return true;
   }
 
-  #compare({ servers }: HaproxySnapshot): {
+  #compare({ servers, backends }: HaproxySnapshot): {
     readonly commands: readonly ServerCommand[];
     readonly isWaiting: boolean;
   } {
     const settings = this.#settings();
-    const parts = this.#vips.all.map((vip) => {
+    // A VIP that HAProxy does not have yet comes by a reload.
+    const carried = this.#vips.all.filter(({ address }) => backends.has(backendOf(address)));
+    const parts = carried.map((vip) => {
       const backend = backendOf(vip.address);
       const running = servers.filter((one) => one.backend === backend);
       const newServer = ({ member, port }: WantedServer): string => serverArguments(settings, member, port);
@@ -313,7 +333,9 @@ export class HaproxyDataPlane implements DataPlane {
 
   /** Of a server of an old worker, which does not check it any more. */
   #isDead(server: string): boolean {
-    const running = this.#snapshot?.servers.find(({ backend, name }) => `${backend}/${name}` === server);
+    // Of what is not known nothing is ended.
+    if (this.#snapshot === undefined) return false;
+    const running = this.#snapshot.servers.find(({ backend, name }) => `${backend}/${name}` === server);
     if (running === undefined || running.admin === 'maint') return true;
     return running.isChecked && running.status.startsWith('DOWN');
   }
@@ -359,27 +381,12 @@ export class HaproxyDataPlane implements DataPlane {
     );
   }
 
-  #stateText(): string {
+  /** None while the members on disk are all that is known of those of a VIP. */
+  #texts(): HaproxyTexts | undefined {
+    const settings = this.#settings();
+    if (!this.#vips.areKnown && !this.#isOtherConfig()) return undefined;
     const servers = this.#vips.all.map((vip) => [vip.address, this.#wantedServers(vip)] as const);
-    return coldState(new Map(servers));
-  }
-
-  /** What HAProxy begins with when it starts by itself follows what it is told at run time, a moment later. */
-  #write(): Promise<void> {
-    this.#writing = this.#writing.then(async () => {
-      const settings = this.#settings();
-      const texts = { config: this.#configText(settings), state: this.#stateText(), ca: settings.ca };
-      const all = JSON.stringify(texts);
-      if (all === this.#written && this.#host.files.config === texts.config) return;
-      try {
-        await this.#host.files.write(texts);
-        this.#written = all;
-        this.#problems.delete('file');
-      } catch (error) {
-        this.#problems.set('file', textOf(error));
-      }
-    });
-    return this.#writing;
+    return { config: this.#configText(settings), state: coldState(new Map(servers)), ca: settings.ca };
   }
 }
 

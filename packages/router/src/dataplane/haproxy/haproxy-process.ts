@@ -2,22 +2,31 @@ import type { HaproxyFiles } from './haproxy-files.ts';
 import {
   type RunningProcess,
   type RunningServer,
+  readBackends,
   readProcess,
   readServers,
   readSessions,
   readWorkers,
 } from './run-time-answers.ts';
 import { type RunTimeClient, RunTimeError } from './run-time-client.ts';
+import { warmState } from './server-state.ts';
 
 /** How long a new worker may take to answer after a reload (ms). */
 const RELOAD_LIMIT = 10_000;
 /** Between two looks at it (ms). */
 const RELOAD_GAP = 50;
 
+/** How long HAProxy may take to be there when both services start (ms). */
+const START_LIMIT = 5000;
+/** Between two looks at it (ms). */
+const START_GAP = 100;
+
 /** HAProxy as it runs, at one moment. */
 export interface HaproxySnapshot {
   readonly process: RunningProcess;
   readonly servers: readonly RunningServer[];
+  /** Names of the backends that its configuration has. */
+  readonly backends: ReadonlySet<string>;
 }
 
 /** The running HAProxy: its worker by the run-time API, its master for reloads and for workers of configurations before. */
@@ -34,7 +43,24 @@ export class HaproxyProcess {
   async read(): Promise<HaproxySnapshot> {
     const process = readProcess(await this.#worker.ask('show info'));
     const state = await this.#worker.ask('show servers state');
-    return { process, servers: readServers(state, await this.#worker.ask('show stat -1 4 -1')) };
+    const servers = readServers(state, await this.#worker.ask('show stat -1 4 -1'));
+    return { process, servers, backends: readBackends(state) };
+  }
+
+  /**
+   * As `read`, for a start: HAProxy may be starting too.
+   * @param isExpected whether there is an HAProxy to wait for
+   */
+  async readFirst(isExpected: () => boolean): Promise<HaproxySnapshot> {
+    const until = performance.now() + START_LIMIT;
+    for (;;) {
+      try {
+        return await this.read();
+      } catch (error) {
+        if (!isExpected() || performance.now() >= until) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, START_GAP));
+    }
   }
 
   /** @param expected answers; none: any. @throws RunTimeError */
@@ -45,27 +71,42 @@ export class HaproxyProcess {
   /**
    * Takes the configuration that is on disk. Members keep their state: the new worker begins with that of the old one, and the file
    * is safe for a start without us again when this is done.
+   * @param coldState as it is to be when asked
+   * @param identity that the new worker is to have
    * @throws RunTimeError when no new worker answers in time; the old one serves on then
    */
-  async reload(files: HaproxyFiles, coldState: string): Promise<void> {
+  async reload(
+    files: Pick<HaproxyFiles, 'writeState'>,
+    coldState: () => string | undefined,
+    identity: string,
+  ): Promise<void> {
     const before = readWorkers(await this.#master.ask('show proc'));
-    files.writeState(`${await this.#worker.ask('show servers state')}\n`);
+    const { pid } = readProcess(await this.#worker.ask('show info'));
+    const cold = coldState() ?? '';
     try {
-      await this.#master.ask('reload');
-      await this.#newWorker(before.current);
+      files.writeState(warmState(await this.#worker.ask('show servers state'), cold));
+      // The master may begin again before its answer has gone out.
+      await this.#master.ask('reload').catch(() => undefined);
+      await this.#newWorker(pid, before.reloads, identity);
     } finally {
-      files.writeState(coldState);
+      files.writeState(coldState() ?? cold);
     }
   }
 
-  async #newWorker(before: number | undefined): Promise<void> {
+  async #newWorker(before: number, reloads: number, identity: string): Promise<void> {
     for (let waited = 0; waited < RELOAD_LIMIT; waited += RELOAD_GAP) {
       await new Promise((resolve) => setTimeout(resolve, RELOAD_GAP));
       try {
-        const { pid } = readProcess(await this.#worker.ask('show info'));
-        if (pid !== before) return;
+        const { pid, description } = readProcess(await this.#worker.ask('show info'));
+        if (pid !== before && description === identity) return;
+        const now = readWorkers(await this.#master.ask('show proc'));
+        // A master answers only when it has a new worker, or has failed to make one.
+        if (now.reloads > reloads && now.current === before)
+          throw new RunTimeError('refused', 'HAProxy did not take its configuration: its log says why');
+        if (pid !== before && pid === now.current)
+          throw new RunTimeError('refused', 'HAProxy was reloaded, and runs with another configuration');
       } catch (error) {
-        if (!(error instanceof RunTimeError)) throw error;
+        if (!(error instanceof RunTimeError) || error.reason === 'refused') throw error;
       }
     }
     throw new RunTimeError(

@@ -33,30 +33,26 @@ export class HaproxyVips {
     for (const [vip, nextHops] of changes) this.#nextHops.set(vip, nextHops);
   }
 
-  /** @param until when those that are there no more are to go. @returns those that were not carried, nor leave */
-  set(vips: readonly CarriedVip[], until: number): readonly CarriedVip[] {
-    const before = this.#current;
-    const has = (list: readonly CarriedVip[], { address }: CarriedVip): boolean =>
-      list.some((one) => one.address === address);
-    for (const vip of before.filter((one) => !has(vips, one))) this.#leaving.set(vip.address, { vip, until });
+  /** @param until when those that are there no more are to go */
+  set(vips: readonly CarriedVip[], until: number): void {
+    const stays = new Set(vips.map(({ address }) => address));
+    for (const vip of this.#current.filter(({ address }) => !stays.has(address)))
+      this.#leaving.set(vip.address, { vip, until });
+    for (const address of stays) this.#leaving.delete(address);
     this.#current = vips;
-    return vips.filter((one) => !has(before, one) && !this.#leaving.delete(one.address));
   }
 
-  /** Takes what HAProxy uses for a VIP as what is to serve it. */
-  adopt({ address }: CarriedVip, servers: readonly RunningServer[]): void {
-    const backend = backendOf(address);
-    const used = servers.filter(
-      (one) => one.backend === backend && (one.admin === 'ready' || (one.admin === 'drain' && isProven(one))),
-    );
-    this.#nextHops.set(
-      hostPrefix(address),
-      used.map(({ name, admin, port }) => ({
-        nextHop: name,
-        weight: admin === 'ready' ? FULL_WEIGHT : LEAST_WEIGHT,
-        port,
-      })),
-    );
+  /** Whether it is known of each VIP what is to serve it. */
+  get areKnown(): boolean {
+    return this.all.every(({ address }) => this.#nextHops.has(hostPrefix(address)));
+  }
+
+  /** Takes what HAProxy uses for a VIP as what is to serve it, where nothing is known yet. */
+  adopt(servers: readonly RunningServer[]): void {
+    for (const { address } of this.all) {
+      const vip = hostPrefix(address);
+      if (!this.#nextHops.has(vip)) this.#nextHops.set(vip, usedServers(address, servers));
+    }
   }
 
   /** Forgets those whose time is over. @returns their prefixes */
@@ -68,6 +64,18 @@ export class HaproxyVips {
     }
     return gone.map(hostPrefix);
   }
+}
+
+function usedServers(address: string, servers: readonly RunningServer[]): WeightedNextHop[] {
+  const backend = backendOf(address);
+  const used = servers.filter(
+    (one) => one.backend === backend && (one.admin === 'ready' || (one.admin === 'drain' && isProven(one))),
+  );
+  return used.map(({ name, admin, port }) => ({
+    nextHop: name,
+    weight: admin === 'ready' ? FULL_WEIGHT : LEAST_WEIGHT,
+    port,
+  }));
 }
 
 /** What waits for its first check is used by nobody yet. */

@@ -42,7 +42,7 @@ export class OverruledChecks {
         server !== undefined && ((isLasting && server.check === 'L7OKC') || isByPool(nextHop));
       if (isEmpty && isCandidate) {
         if (until === undefined) this.#until.set(nextHop, now + HOLD);
-      } else if (until !== undefined && now >= until && !isByPool(nextHop)) {
+      } else if (until !== undefined && now >= until) {
         this.#until.delete(nextHop);
       }
     }

@@ -66,6 +66,6 @@ describe('answers of HAProxy', () => {
 # old workers
 27614           worker          1               0d00h00m08s     2.6.12-1+deb12u3
 # programs`;
-    expect(readWorkers(processes)).toEqual({ current: 27851, old: [27614] });
+    expect(readWorkers(processes)).toEqual({ current: 27851, reloads: 2, old: [27614] });
   });
 });

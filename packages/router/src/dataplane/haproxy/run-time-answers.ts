@@ -69,6 +69,11 @@ export function readServers(state: string, stat: string): RunningServer[] {
   });
 }
 
+/** Each backend of ours has a server that is never used. @param state answer to `show servers state` */
+export function readBackends(state: string): ReadonlySet<string> {
+  return new Set(stateRows(state).map((row) => cell(row, 'be_name')));
+}
+
 /** Sessions of each server of a worker, `BACKEND/NAME`. @param stat answer to `show stat -1 4 -1` */
 export function readSessions(stat: string): ReadonlyMap<string, number> {
   return new Map(
@@ -100,6 +105,8 @@ export function readProcess(info: string): RunningProcess {
 /** The worker processes of a master. */
 export interface Workers {
   readonly current: number | undefined;
+  /** How often the master has begun again, also without success. */
+  readonly reloads: number;
   /** Of configurations before, which end with their last connection. */
   readonly old: readonly number[];
 }
@@ -108,15 +115,17 @@ export interface Workers {
 export function readWorkers(processes: string): Workers {
   const old: number[] = [];
   let current: number | undefined;
+  let reloads = 0;
   let section = '';
   for (const line of processes.split('\n')) {
     if (line.startsWith('# ')) section = line.slice(2).trim();
-    const [pid = '', type] = line.trim().split(/\s+/);
+    const [pid = '', type, count] = line.trim().split(/\s+/);
+    if (type === 'master') reloads = Number(count);
     if (type !== 'worker' || !/^\d+$/.test(pid)) continue;
     if (section === 'workers') current = Number(pid);
     if (section === 'old workers') old.push(Number(pid));
   }
-  return { current, old };
+  return { current, reloads, old };
 }
 
 function stateRows(text: string): Row[] {

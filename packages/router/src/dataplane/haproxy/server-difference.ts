@@ -26,6 +26,8 @@ export interface ServerCommand {
   readonly expected: readonly string[];
   /** What there is against what is wanted, in words. */
   readonly difference: string;
+  /** The server is not there yet. */
+  readonly isAddition?: true;
 }
 
 /** What is to be done, and what has to be waited for first. */
@@ -91,17 +93,16 @@ function added(address: string, wanted: WantedServer, newServer: NewServer): Ser
   const name = `${backendOf(address)}/${member}`;
   const difference = 'missing';
   const vip = hostPrefix(address);
+  const base = { vip, member, difference, isAddition: true } as const;
   return {
     commands: [
       {
-        vip,
-        member,
+        ...base,
         command: `add server ${name} ${newServer(wanted)}`,
         expected: ['New server registered.'],
-        difference,
       },
-      { vip, member, command: `set server ${name} state drain`, expected: [''], difference },
-      { vip, member, command: `enable health ${name}`, expected: [''], difference },
+      { ...base, command: `set server ${name} state drain`, expected: [''] },
+      { ...base, command: `enable health ${name}`, expected: [''] },
     ],
     isWaiting: true,
   };

@@ -28,6 +28,23 @@ export function coldState(servers: ReadonlyMap<string, readonly WantedServer[]>)
   return `${['1', `# ${columns.join(' ')}`, ...lines].join('\n')}\n`;
 }
 
+/**
+ * The state that a new worker begins with: that of the old one, and members that this does not have are down until their first check.
+ * @param running answer to `show servers state`
+ * @param cold see `coldState`
+ */
+export function warmState(running: string, cold: string): string {
+  const [, , ...lines] = cold.trimEnd().split('\n');
+  const has = new Set(running.split('\n').map(placeOf));
+  return `${[running, ...lines.filter((line) => !has.has(placeOf(line)))].join('\n')}\n`;
+}
+
+/** Backend and server. */
+function placeOf(line: string): string {
+  const [, backend, , server] = line.split(' ');
+  return `${backend}/${server}`;
+}
+
 function coldLine(vip: string, server: WantedServer, index: number): string {
   const { member, port, weight, isDrained } = server;
   const values: Record<string, string | number> = {

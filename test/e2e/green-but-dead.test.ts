@@ -177,6 +177,23 @@ describe.skipIf(!hasFrr())('a load balancer whose routing is known to lead clien
     await lab?.destroy();
   });
 
+  it('stays ready and announced with an interface that no client comes by and that forwards nothing', async () => {
+    await lab.lb.exec(['ip', 'link', 'add', 'mgmt', 'type', 'veth', 'peer', 'name', 'mgmt-peer']);
+    try {
+      await lab.lb.exec(['ip', 'address', 'add', '192.0.2.1/24', 'dev', 'mgmt']);
+      await lab.lb.exec(['ip', 'link', 'set', 'mgmt-peer', 'up']);
+      await lab.lb.exec(['sysctl', '-qw', 'net.ipv4.conf.mgmt.forwarding=0']);
+      await lab.lb.exec(['ip', 'link', 'set', 'mgmt', 'up']);
+      await expect
+        .poll(async () => JSON.stringify(await lab.lb.router.status()), { ...waiting, timeout: 20_000 })
+        .toContain('(mgmt) have no route');
+      expect((await lab.lb.router.status()).vips).toMatchObject([{ ready: true, advertised: true }]);
+      await lab.upstream.waitForVipRoute(true, 1000);
+    } finally {
+      await lab.lb.exec(['ip', 'link', 'del', 'mgmt']);
+    }
+  });
+
   it('is not ready and withdraws the VIP before any client comes, until the way is free again', async () => {
     const rule = ['iif', 'eth1', 'pref', '100', 'lookup', '77'];
     await lab.lb.exec(['ip', 'route', 'add', 'blackhole', 'default', 'table', '77']);

@@ -66,6 +66,17 @@ describe('the route of a packet that comes in', () => {
         expect((await ask()).refusal).toMatchObject({ name: 'NetlinkError' });
         test.namespace.ip(family, 'rule', 'del', 'pref', '100');
       }
+      // One that this host sends: all ways of its route.
+      const two = family === '-4' ? ['10.0.0.11', '10.0.1.11'] : ['fd00::11', 'fd00:1::11'];
+      const far = family === '-4' ? '198.51.100.1' : '2001:db8::1';
+      test.namespace.ip(family, 'route', 'add', far, ...two.flatMap((via) => ['nexthop', 'via', via]));
+      const sent = test.inside.run(({ linux }, to) => {
+        const route = new linux.RouteSocket();
+        const found = route.routeOf({ destination: to, destinationPort: 179 });
+        route.close();
+        return found;
+      }, far);
+      expect((await sent)?.hops?.map(({ gateway }) => gateway).sort()).toEqual([...two].sort());
       rule('ipproto', 'tcp', 'dport', '6000-7000', 'lookup', '78');
       expect((await ask()).rules).toMatchObject([
         { ipProtocol: 6, destinationPorts: [6000, 7000], table: 78 },

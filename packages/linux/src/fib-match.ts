@@ -1,15 +1,16 @@
-/** The route that the kernel takes for a packet of somebody else: RTM_GETROUTE with RTM_F_FIB_MATCH (include/uapi/linux/rtnetlink.h). */
+/** The route that the kernel takes for a packet: RTM_GETROUTE with RTM_F_FIB_MATCH (include/uapi/linux/rtnetlink.h). */
 import { addressBytes, familyOf, ipVersion } from './internet-address.ts';
 import { MessageFlag, MessageWriter } from './netlink-message.ts';
 import { RouteMessage } from './route.ts';
 
-/** A TCP packet that comes in. */
-export interface IncomingPacket {
-  readonly source: string;
+/** A TCP packet. */
+export interface RoutedPacket {
+  /** Undefined: the kernel chooses it. */
+  readonly source?: string;
   readonly destination: string;
   readonly destinationPort: number;
-  /** The interface that it comes by. */
-  readonly interfaceIndex: number;
+  /** The interface that it comes by; undefined for one that this host sends. */
+  readonly interfaceIndex?: number;
 }
 
 /** RTM_F_FIB_MATCH: the answer is the route itself, with its protocol and next hop object. */
@@ -29,23 +30,24 @@ const tcp = 6;
 const clientPort = 50_000;
 
 /** @throws RangeError for what is no address */
-export function fibMatchMessage(packet: IncomingPacket): MessageWriter {
+export function fibMatchMessage(packet: RoutedPacket): MessageWriter {
   const destination = addressBytes(packet.destination);
-  const source = addressBytes(packet.source);
+  const source = packet.source === undefined ? undefined : addressBytes(packet.source);
   const structure = new Uint8Array(12);
   structure[0] = familyOf(ipVersion(packet.destination));
   structure[1] = destination.length * 8;
-  structure[2] = source.length * 8;
+  structure[2] = (source?.length ?? 0) * 8;
   new DataView(structure.buffer).setUint32(
     8,
     ipVersion(packet.destination) === 4 ? fibMatchFlag | lookupTableFlag : fibMatchFlag,
     true,
   );
-  return new MessageWriter(RouteMessage.Get, MessageFlag.Request | MessageFlag.Ack)
+  const message = new MessageWriter(RouteMessage.Get, MessageFlag.Request | MessageFlag.Ack)
     .structure(structure)
-    .bytes(Attribute.Destination, destination)
-    .bytes(Attribute.Source, source)
-    .u32(Attribute.InputInterface, packet.interfaceIndex)
+    .bytes(Attribute.Destination, destination);
+  if (source !== undefined) message.bytes(Attribute.Source, source);
+  if (packet.interfaceIndex !== undefined) message.u32(Attribute.InputInterface, packet.interfaceIndex);
+  return message
     .u8(Attribute.Protocol, tcp)
     .bytes(Attribute.SourcePort, networkOrder(clientPort))
     .bytes(Attribute.DestinationPort, networkOrder(packet.destinationPort));

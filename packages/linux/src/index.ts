@@ -3,7 +3,7 @@ export { type AskedLink, addressOwners } from './address-owner.ts';
 export { arpLinks } from './arp-links.ts';
 export { type ChildProgram, startProgram } from './child-program.ts';
 export { SystemCallError } from './errno.ts';
-export type { IncomingPacket } from './fib-match.ts';
+export type { RoutedPacket } from './fib-match.ts';
 export type { AddressKey, AddressSetting, InterfaceAddress } from './interface-address.ts';
 export { AddressFlag, detectionOf, lastingGlobalAddress } from './interface-address.ts';
 export type { IpVersion } from './internet-address.ts';

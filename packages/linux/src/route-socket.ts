@@ -1,6 +1,6 @@
 /** The kernel's links, addresses, routes, rules and next hops, read and changed by synchronous requests. */
 import { constants } from 'node:os';
-import { fibMatchMessage, type IncomingPacket } from './fib-match.ts';
+import { fibMatchMessage, type RoutedPacket } from './fib-match.ts';
 import {
   type AddressKey,
   type AddressSetting,
@@ -182,13 +182,13 @@ export class RouteSocket {
   }
 
   /**
-   * The route that the kernel takes for a TCP packet that comes in, by its interface, source and port as rules may ask for; undefined for
-   * a route of another kind. Packets with a firewall mark may go another way.
+   * The route that the kernel takes for a TCP packet that comes in, by its interface, source and port as rules may ask for, or for one
+   * that this host sends; undefined for a route of another kind. Packets with a firewall mark may go another way.
    * @throws NetlinkError `EHOSTUNREACH` and the like by a route that refuses, `EXDEV` where rp_filter drops it, `EINVAL` for a blackhole
    */
-  routeOf(packet: IncomingPacket): Route | undefined {
-    const { source, destination, interfaceIndex: index } = packet;
-    const request = `find the route from ${source} on interface ${index} to ${destination}`;
+  routeOf(packet: RoutedPacket): Route | undefined {
+    const { source = 'this host', destination, interfaceIndex: index } = packet;
+    const request = `find the route from ${source}${index === undefined ? '' : ` on interface ${index}`} to ${destination}`;
     const [found] = this.#netlink.dump(request, fibMatchMessage(packet), ({ payload }) =>
       parseRoute(payload),
     );

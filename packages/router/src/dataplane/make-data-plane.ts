@@ -36,7 +36,7 @@ export function makeDataPlane(
   const { dataplane } = config;
   switch (dataplane.kind) {
     case 'kernel':
-      return kernelDataPlane(dataplane, config, (error) => observer.problem(error.message));
+      return kernelDataPlane(dataplane, config, current, (error) => observer.problem(error.message));
     case 'haproxy':
       return haproxyDataPlane(dataplane, config.vips, current, ca, pools);
   }
@@ -85,6 +85,7 @@ function isUsedAgainstHealth({ inPool, health, state }: MemberView): boolean {
 function kernelDataPlane(
   dataplane: KernelDataplaneConfig,
   { vips, manageSysctls, stateDir }: RouterConfig,
+  current: { readonly config: RouterConfig },
   onError: (error: Error) => void,
 ): DataPlane {
   const host = linuxKernelHost(systemClock, onError);
@@ -93,6 +94,8 @@ function kernelDataPlane(
     {
       ...dataplane,
       vips: vips.map(({ address, port }) => ({ prefix: hostPrefix(address), address, port })),
+      upstreams: () =>
+        current.config.neighbors.flatMap((one) => (one.role === 'upstream' ? [one.address] : [])),
       manageSysctls,
       repairInterval: REPAIR_INTERVAL,
     },

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ClientJudge } from './client-judge.ts';
 import { type Sent, SimulatedClients } from './testing/simulated-clients.ts';
 
 const MEMBERS = ['a', 'b', 'c'];
@@ -62,6 +63,27 @@ describe('what becomes of the clients of a VIP', () => {
     clients.look({ a: [300, 0], b: [300, 0], c: [400, 2] }, { unfollowed: 200_000 });
     expect(clients.look().cause).toBe('too-many');
     expect(clients.doubted).toEqual([]);
+  });
+
+  it('is not concluded from what was counted before the first look: the router was started again', () => {
+    const judge = new ClientJudge(0);
+    const old = { vip: '10.100.0.1', packets: 5000 };
+    const before = { arrived: [{ ...old, uplink: 'eth1' }], sent: [], followed: [], established: [] };
+    for (const now of [2000, 4000]) {
+      const { cause, arrived, news } = judge.judge(before, MEMBERS, 0.5, now);
+      expect({ cause, arrived, new: news.arrived }).toEqual({ cause: 'silent', arrived: 0, new: 0 });
+    }
+  });
+
+  it('is not concluded from SYNs that came while there was no member', () => {
+    const clients = new SimulatedClients([]);
+    for (let i = 0; i < 5; i++) clients.look({}, { lost: 100 });
+    clients.members = MEMBERS;
+    // Some of them came before the first member, between two looks.
+    expect(clients.look({}, { lost: 20 })).toMatchObject({ cause: 'silent', arrived: 0 });
+    expect(clients.look({ a: [20, 20] }).cause).not.toBe('dropped-here');
+    expect(clients.look()).toMatchObject({ cause: 'served', arrived: 20 });
+    expect(clients.look({}, { lost: 20 }).cause).toBe('dropped-here');
   });
 
   it('goes back to served with the next connections that are', () => {

@@ -62,6 +62,7 @@ export class ClientJudge {
   readonly #doubted = new DoubtedMembers();
   readonly #since: number;
   #lastArrival: number | undefined;
+  #hadMembers = false;
 
   /** @param now monotonic milliseconds, as everywhere here */
   constructor(now: number) {
@@ -85,6 +86,9 @@ export class ClientJudge {
     now: number,
   ): VipEvidence & { readonly news: ReturnType<ClientWindow['add']> } {
     const news = this.#window.add(counts, now);
+    // SYNs that came while there was no member tell nothing of what becomes of those that come now.
+    if (members.length === 0 || !this.#hadMembers) this.#window.clear();
+    this.#hadMembers = members.length > 0;
     if (news.arrived > 0) this.#lastArrival = now;
     this.#doubted.look(this.#window, members, panicThreshold, now);
     return { ...this.#evidence(members, now), news };

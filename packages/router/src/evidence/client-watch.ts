@@ -12,6 +12,8 @@ export interface ClientWatchOptions {
   readonly clock: Clock;
   /** What was counted until now. May throw. */
   readonly read: () => ClientCounts;
+  /** Nothing is read from now on. */
+  readonly close: () => void;
   /** The VIPs that are carried, `10.100.0.1/32`. */
   readonly vips: () => Iterable<string>;
   /** Next hops that a VIP is forwarded to. */
@@ -54,6 +56,7 @@ export class ClientWatch {
   stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;
+    this.#options.close();
   }
 
   /** What clients' own packets said of a VIP when they were last looked at. */
@@ -69,10 +72,10 @@ export class ClientWatch {
   }
 
   #look(): void {
-    const counts = this.#read();
-    if (counts === undefined) return;
     const vips = new Set(this.#options.vips());
     for (const vip of this.#vips.keys()) if (!vips.has(vip)) this.#vips.delete(vip);
+    const counts = vips.size === 0 ? undefined : this.#read();
+    if (counts === undefined) return;
     for (const vip of vips) this.#judge(vip, counts);
   }
 

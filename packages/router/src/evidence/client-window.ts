@@ -35,9 +35,10 @@ const LAG = 1500;
 export class ClientWindow {
   #slices: Slice[] = [];
   #before = new Map<string, number>();
+  #hasBegun = false;
 
   /**
-   * Takes what was counted until now.
+   * Takes what was counted until now. The first time that is only what to count from: it may be from before a start of the router.
    * @returns what is new, in all
    */
   add(counts: ClientCounts, now: number): Readonly<Record<(typeof kinds)[number], number>> {
@@ -50,6 +51,10 @@ export class ClientWindow {
       established: this.#news('established', counts.established, ({ nextHop }) => nextHop),
     };
     this.#slices = this.#slices.filter(({ at }) => now - at < KEPT);
+    if (!this.#hasBegun) {
+      this.#hasBegun = true;
+      return { arrived: 0, left: 0, sent: 0, followed: 0, established: 0 };
+    }
     if (kinds.some((kind) => slice[kind].size > 0)) this.#slices.push(slice);
     return {
       arrived: sum(slice.arrived),
@@ -58,6 +63,11 @@ export class ClientWindow {
       followed: sum(slice.followed),
       established: sum(slice.established),
     };
+  }
+
+  /** Forgets all slices; what comes is counted from where it is now. */
+  clear(): void {
+    this.#slices = [];
   }
 
   /** The sums over the newest slice, the two newest, and so on, as far back as `most` (ms). */

@@ -28,6 +28,7 @@ export function watchClients({
   return new ClientWatch({
     clock,
     read: () => reader.read(),
+    close: () => reader.close(),
     // Only the kernel's data plane leaves connections to the kernel: another one sees both ways of them itself.
     vips: () => (config().dataplane.kind === 'kernel' ? pools.keys() : []),
     forwarding: (vip) => dataPlane.forwarding(vip),

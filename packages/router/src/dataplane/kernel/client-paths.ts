@@ -1,15 +1,14 @@
 import {
-  type InterfaceAddress,
   isUnanswered,
-  type Link,
   NetlinkError,
   type Route,
   type RouteSocket,
   RouteTable,
   type Rule,
 } from '@bgp-lb/linux';
-import { formatIpAddress, ipAddress, parseIpAddress } from '@bgp-lb/protocol';
+import { parseIpAddress } from '@bgp-lb/protocol';
 import type { KernelVip } from './kernel-data-plane-options.ts';
+import { type Client, clientsByRules, clientsByUplinks, type Uplinks } from './possible-clients.ts';
 
 export interface ClientPathQuestion {
   readonly socket: Pick<RouteSocket, 'routeOf' | 'routeTo' | 'links' | 'addresses' | 'rules'>;
@@ -17,8 +16,7 @@ export interface ClientPathQuestion {
   readonly vips: readonly KernelVip[];
   /** The route protocol number of what is ours. */
   readonly protocol: number;
-  /** Interfaces towards members, by which clients come only where there is no other. */
-  readonly memberInterfaces: ReadonlySet<string>;
+  readonly uplinks: Uplinks;
 }
 
 /** Clients whose packets to a VIP do not take our route. */
@@ -27,16 +25,8 @@ export interface ClientPathFault {
   readonly vip: string;
   /** In words. */
   readonly text: string;
-  /** True where no client by any uplink gets on. */
+  /** True where no client gets on by any interface that clients are known to come by. */
   readonly isForAll: boolean;
-}
-
-/** A client that may be. */
-interface Client {
-  readonly source: string;
-  readonly link: Pick<Link, 'index' | 'name'>;
-  /** It stands for all that come by its uplink, and not for those of a rule alone. */
-  readonly isOfUplink: boolean;
 }
 
 /**
@@ -58,7 +48,8 @@ function faultsOf(vip: KernelVip, question: ClientPathQuestion): readonly Client
   const version = vip.address.includes(':') ? 6 : 4;
   const { socket } = question;
   const rules = foreignRules(version, question);
-  const clients = [...ofUplinks(version, question), ...ofRules(version, rules, socket)];
+  const uplinks = clientsByUplinks(version, socket, question.uplinks);
+  const clients = [...uplinks.clients, ...clientsByRules(version, rules, socket)];
   const astray = clients.flatMap((client) => {
     const what = whereTo(vip, client, question);
     return what === undefined ? [] : [{ client, what }];
@@ -71,9 +62,10 @@ function faultsOf(vip: KernelVip, question: ClientPathQuestion): readonly Client
     const text = `packets to ${vip.address} from clients like ${client.source} (${client.link.name}) ${what}${by}`;
     return { client, text };
   });
-  const uplinks = clients.filter(({ isOfUplink }) => isOfUplink);
-  const failed = faults.filter(({ client }) => client.isOfUplink);
-  const isForAll = uplinks.length > 0 && failed.length === uplinks.length;
+  const served = uplinks.clients.filter(
+    (one) => one.isOfUplink && !faults.some(({ client }) => client === one),
+  );
+  const isForAll = uplinks.areAll && served.length === 0;
   return faults.map(({ client, text }) => ({
     vip: vip.prefix,
     text,
@@ -114,69 +106,6 @@ function whereTo(vip: KernelVip, { source, link }: Client, question: ClientPathQ
 function named({ type, destination, table, metric = 0, protocol }: Route): string {
   const kind = type === 'unicast' ? '' : `${type} `;
   return `the route ${kind}${destination} of table ${table} (metric ${metric}, protocol ${protocol})`;
-}
-
-/** One for each interface with an address: a neighbour on its subnet. */
-function ofUplinks(version: 4 | 6, { socket, memberInterfaces }: ClientPathQuestion): readonly Client[] {
-  const links = socket
-    .links()
-    .filter(({ isUp, hasCarrier, isLoopback }) => isUp && hasCarrier && !isLoopback);
-  const addresses = socket.addresses();
-  const own = new Set(addresses.map(({ address }) => address));
-  const clients = links.flatMap((link) => {
-    const [first] = addresses.filter((one) => one.index === link.index && isOfUse(one, version));
-    const source = first === undefined ? undefined : neighbourOf(first, own);
-    return source === undefined ? [] : [{ source, link, isOfUplink: true }];
-  });
-  const others = clients.filter(({ link }) => !memberInterfaces.has(link.name));
-  return others.length > 0 ? others : clients;
-}
-
-function isOfUse({ address, scope, prefixLength }: InterfaceAddress, version: 4 | 6): boolean {
-  const isOfVersion = address.includes(':') === (version === 6);
-  return isOfVersion && scope === 'global' && prefixLength <= (version === 4 ? 30 : 126);
-}
-
-/** Another address of the subnet, which is none of this host. */
-function neighbourOf({ address }: InterfaceAddress, own: ReadonlySet<string>): string | undefined {
-  for (const flipped of [1, 2, 3]) {
-    const bytes = Uint8Array.from(parseIpAddress(address).bytes);
-    const last = bytes.length - 1;
-    bytes[last] = (bytes[last] ?? 0) ^ flipped;
-    const neighbour = formatIpAddress(ipAddress(bytes));
-    const isHost = ![0, 255].includes(bytes[last] ?? 0) || bytes.length === 16;
-    if (isHost && !own.has(neighbour)) return neighbour;
-  }
-  return undefined;
-}
-
-/** One for each rule that asks for a source, by the interface that the way back to it leaves by. */
-function ofRules(
-  version: 4 | 6,
-  rules: readonly Rule[],
-  socket: ClientPathQuestion['socket'],
-): readonly Client[] {
-  return rules.flatMap(({ source: prefix }) => {
-    if (prefix === undefined) return [];
-    const source = firstOf(prefix, version);
-    try {
-      const { interfaceIndex, type } = socket.routeTo(source);
-      const link = socket.links().find(({ index }) => index === interfaceIndex);
-      return link === undefined || link.isLoopback || type !== 'unicast'
-        ? []
-        : [{ source, link, isOfUplink: false }];
-    } catch (error) {
-      if (error instanceof NetlinkError && error.isAnswer) return [];
-      throw error;
-    }
-  });
-}
-
-function firstOf(prefix: string, version: 4 | 6): string {
-  const [address = '', length] = prefix.split('/');
-  const bytes = Uint8Array.from(parseIpAddress(address).bytes);
-  if (Number(length) < (version === 4 ? 32 : 128)) bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) | 1;
-  return formatIpAddress(ipAddress(bytes));
 }
 
 /** Of the kernel's own rule for the table main. */

@@ -1,6 +1,7 @@
 import type { Difference } from '../data-plane.ts';
 import { type ClientPathFault, type ClientPathQuestion, clientPathFaults } from './client-paths.ts';
 import type { KernelVip } from './kernel-data-plane-options.ts';
+import type { Uplinks } from './possible-clients.ts';
 import { vipConflicts } from './vip-conflicts.ts';
 
 export interface ConflictWatchOptions {
@@ -10,7 +11,7 @@ export interface ConflictWatchOptions {
   readonly vips: () => readonly KernelVip[];
   /** To a member. */
   readonly isForwarding: (prefix: string) => boolean;
-  readonly memberInterfaces: () => ReadonlySet<string>;
+  readonly uplinks: () => Uplinks;
   /** What keeps all clients of a VIP from its members has changed, in words; undefined when nothing does any more. */
   readonly changed: (vip: string, obstacle: string | undefined) => void;
 }
@@ -53,8 +54,8 @@ export class ConflictWatch {
   }
 
   #faults(): readonly ClientPathFault[] {
-    const { socket, protocol, vips, isForwarding, memberInterfaces } = this.#options;
+    const { socket, protocol, vips, isForwarding, uplinks } = this.#options;
     const forwarded = vips().filter(({ prefix }) => isForwarding(prefix));
-    return clientPathFaults({ socket, vips: forwarded, protocol, memberInterfaces: memberInterfaces() });
+    return clientPathFaults({ socket, vips: forwarded, protocol, uplinks: uplinks() });
   }
 }

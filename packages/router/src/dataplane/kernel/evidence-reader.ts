@@ -5,17 +5,19 @@ import { evidenceSets } from './evidence-table.ts';
 import { EVIDENCE_TABLE } from './nft-table.ts';
 
 /** What the reader asks the kernel. */
-export interface EvidenceSource {
+interface EvidenceSource {
   readonly counters: Pick<NftCounters, 'elements' | 'close'>;
   readonly routes: Pick<RouteSocket, 'links' | 'close'>;
 }
 
 /** Reads what `evidenceTable` has counted. */
 export class EvidenceReader {
-  readonly #source: EvidenceSource;
+  #opened: EvidenceSource | undefined;
 
-  constructor(source: EvidenceSource = { counters: new NftCounters(), routes: new RouteSocket() }) {
-    this.#source = source;
+  /** Opened by the first question: a data plane that nothing is counted for needs none. */
+  get #source(): EvidenceSource {
+    this.#opened ??= { counters: new NftCounters(), routes: new RouteSocket() };
+    return this.#opened;
   }
 
   /**
@@ -51,8 +53,9 @@ export class EvidenceReader {
   }
 
   close(): void {
-    this.#source.counters.close();
-    this.#source.routes.close();
+    this.#opened?.counters.close();
+    this.#opened?.routes.close();
+    this.#opened = undefined;
   }
 
   #elements(version: 4 | 6, set: string): readonly CountedElement[] {

@@ -15,6 +15,8 @@ export interface KernelDataPlaneOptions {
   readonly idleTimer: number;
   /** Where clients reach VIPs of a subnet: a redirect there would send them past us. */
   readonly proxyInterfaces?: readonly string[];
+  /** Addresses of the routers that have the VIPs from us now, a link-local one with its zone. */
+  readonly upstreams: () => readonly string[];
   /** First of the marks and routing tables for health probes. */
   readonly markBase: number;
   readonly manageSysctls: boolean;

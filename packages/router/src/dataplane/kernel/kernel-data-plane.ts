@@ -82,7 +82,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
       ...{ socket: host.socket, protocol: options.protocol, table: options.table },
       vips: () => this.#vips.all,
       isForwarding: (prefix) => this.forwarding(prefix).length > 0,
-      memberInterfaces: () => this.#memberInterfaces(),
+      uplinks: () => ({ upstreams: options.upstreams(), proxyInterfaces: options.proxyInterfaces ?? [] }),
       changed: (vip, obstacle) => this.#handlers?.obstacle(vip, obstacle),
     });
     this.#marks = new ProbeMarks(options.markBase);
@@ -144,7 +144,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
 
   setNextHops(changes: ReadonlyMap<string, readonly WeightedNextHop[]>): void {
     this.#vips.setNextHops(changes);
-    this.#reconcile();
+    this.#forward();
   }
 
   setProbed(nextHops: readonly string[]): void {
@@ -159,12 +159,8 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   socketThrough(nextHop: string, address: string): Socket {
     const mark = this.#marks.all.get(nextHop);
     const way = this.#resolver.resolve(nextHop);
-    if (mark === undefined) {
-      throw new Error(`${nextHop}: no path for probes was asked for`);
-    }
-    if ('problem' in way) {
-      throw new NoWayError(way.problem);
-    }
+    if (mark === undefined) throw new Error(`${nextHop}: no path for probes was asked for`);
+    if ('problem' in way) throw new NoWayError(way.problem);
     return this.#host.openSocket(address, mark);
   }
 
@@ -176,9 +172,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     const { socket } = this.#host;
     const group = this.#reconciler.groupOf(vip, this.#options.table, ROUTE_METRIC);
     const move = moveBuckets({ reconciler: this.#reconciler, group, nextHop, limits, socket });
-    if (this.#reconciler.isUncertain) {
-      this.#scheduleReadBack(READ_BACK_GAP);
-    }
+    if (this.#reconciler.isUncertain) this.#scheduleReadBack(READ_BACK_GAP);
     return move;
   }
 
@@ -281,6 +275,13 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     // Who gets copies of ICMP errors follows, a moment later.
     this.#nft.copiesMayDiffer();
     return pass;
+  }
+
+  /** Puts right what is not as wanted. What is in the way of a VIP that had no member until now is looked for before it is announced. */
+  #forward(): void {
+    const idle = [...this.#vips.wanted.keys()].filter((vip) => this.forwarding(vip).length === 0);
+    this.#reconcile();
+    if (idle.some((vip) => this.forwarding(vip).length > 0)) this.#conflicts.look();
   }
 
   /**
@@ -388,9 +389,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     this.#problems.set('nft', problem === undefined ? [] : [problem]);
     if (repaired.length > 0) this.#reportRepair(repaired);
     // Also where nft cannot be had: that is said, and no reason to serve nobody.
-    if (this.#vips.filtered(vips) && this.#monitor !== undefined) {
-      this.#reconcile();
-    }
+    if (this.#vips.filtered(vips) && this.#monitor !== undefined) this.#forward();
   }
 
   #armSlowTimer(): void {

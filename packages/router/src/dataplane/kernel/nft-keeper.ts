@@ -136,22 +136,18 @@ export class NftKeeper {
   async #look(): Promise<void> {
     const { vips: read, looked } = this.#options;
     const vips = read();
-    try {
-      looked({ vips, repaired: await this.#ensure(vips), problem: undefined });
-    } catch (error) {
-      this.#timers.arm('look', RETRY, () => void this.look());
-      looked({ vips, repaired: [], problem: error instanceof Error ? error.message : String(error) });
+    const repaired: string[] = [];
+    const problems = new Set<string>();
+    for (const table of this.#wanted(vips)) {
+      try {
+        // Each by itself: where an interface has just gone nft refuses the copies, and the others must stand all the same.
+        repaired.push(...(await this.#keep(table)));
+      } catch (error) {
+        problems.add(error instanceof Error ? error.message : String(error));
+      }
     }
-  }
-
-  async #ensure(vips: readonly KernelVip[]): Promise<readonly string[]> {
-    const [filter, ...others] = this.#wanted(vips);
-    const repaired = filter === undefined ? [] : await this.#keep(filter);
-    for (const table of others) {
-      // By itself: where an interface has just gone nft refuses the copies, and the filter must stand all the same.
-      repaired.push(...(await this.#keep(table)));
-    }
-    return repaired;
+    if (problems.size > 0) this.#timers.arm('look', RETRY, () => void this.look());
+    looked({ vips, repaired, problem: problems.size === 0 ? undefined : [...problems].join('; ') });
   }
 
   /** The tables as they should be, the filter first. */

@@ -7,7 +7,7 @@ export type Sent = Readonly<Record<string, readonly [followed: number, establish
 /** Clients of one VIP behind a judge, with a clock of their own. */
 export class SimulatedClients {
   now = 1_000_000;
-  readonly members: readonly string[];
+  members: readonly string[];
   readonly #judge = new ClientJudge(1_000_000);
   readonly #panicThreshold: number;
   #arrived = new Map<string, number>();
@@ -18,6 +18,7 @@ export class SimulatedClients {
   constructor(members: readonly string[], panicThreshold = 0.5) {
     this.members = members;
     this.#panicThreshold = panicThreshold;
+    this.#judge.judge(this.#counts(), members, panicThreshold, this.now);
   }
 
   get doubted(): string[] {

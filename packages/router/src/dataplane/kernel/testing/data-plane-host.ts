@@ -11,7 +11,7 @@ import { linuxKernelHost } from '../kernel-host.ts';
 import type { HostCall, HostEvent, HostReply } from './data-plane-process.ts';
 
 const [options] = process.argv.slice(2);
-const { hasResilientGroups = true, ...settings } = JSON.parse(options ?? '{}');
+const { hasResilientGroups = true, upstreams, ...settings } = JSON.parse(options ?? '{}');
 const host = linuxKernelHost(systemClock, (error) => tell({ event: 'error', text: error.message }));
 if (hasResilientGroups === false) {
   const isResilient = (change: RouteChange): boolean =>
@@ -23,7 +23,7 @@ if (hasResilientGroups === false) {
     return changes.map((change) => (isResilient(change) ? refusal : answers.next().value));
   };
 }
-const plane = new KernelDataPlane(settings, host);
+const plane = new KernelDataPlane({ ...settings, upstreams: () => upstreams }, host);
 /** Made when it is asked for: tests of floods count the sockets. */
 let evidence: EvidenceReader | undefined;
 

@@ -42,7 +42,8 @@ export interface HostEvent {
 export const VIP: string = '10.100.0.1/32';
 
 /** What the process is started with. */
-interface TestOptions extends KernelDataPlaneOptions {
+interface TestOptions extends Omit<KernelDataPlaneOptions, 'upstreams'> {
+  readonly upstreams: readonly string[];
   /** False: a kernel that has none is simulated. */
   readonly hasResilientGroups?: boolean;
 }
@@ -53,6 +54,7 @@ const testOptions: TestOptions = {
   protocol: 84,
   buckets: 1024,
   idleTimer: 120_000,
+  upstreams: [],
   markBase: 0x84000,
   manageSysctls: true,
   repairInterval: 1000,

@@ -1,7 +1,9 @@
 /** One forged BFD packet, from a host on the masters' link: what it does where BFD is not authenticated, and where it is. */
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Lab } from '../../scripts/lab/lab.ts';
 import type { MasterHost } from '../../scripts/lab/master-host.ts';
+import type { JsonObject } from '../../scripts/lab/object-store.ts';
 import { addresses, heal, startMaster, waitForAllActive } from '../kit/cluster.ts';
 import { eventsSince, lastEvent, member, waitForEvent } from '../kit/router-view.ts';
 
@@ -12,11 +14,18 @@ afterAll(async () => {
   await lab?.destroy();
 });
 
-async function start(authentication: 'auto' | 'none'): Promise<void> {
-  lab = await Lab.create({ masters: 3, bfd: 300 });
+type Mode = 'auto' | 'none';
+
+/** What the router is to have with its masters from its next start on. */
+function configureRouter(authentication: Mode): void {
   const [masters, ...rest] = lab.lb.neighbors();
-  const { bfd } = masters as { bfd: object };
+  const { bfd } = masters as { bfd: JsonObject };
   lab.lb.writeConfig({ neighbors: [{ ...masters, bfd: { ...bfd, authentication } }, ...rest] });
+}
+
+async function start(authentication: Mode): Promise<void> {
+  lab = await Lab.create({ masters: 3, bfd: 300 });
+  configureRouter(authentication);
   await lab.lb.router.start();
   for (const master of lab.masters) await startMaster(lab, master);
   await lab.lb.waitForPool(addresses(lab.masters), 20_000);
@@ -27,7 +36,7 @@ async function start(authentication: 'auto' | 'none'): Promise<void> {
 interface BfdView {
   readonly state: string;
   readonly authentication: string;
-  readonly counters: { readonly discarded: number; readonly failures: number };
+  readonly counters: { readonly received: number; readonly discarded: number; readonly failures: number };
 }
 
 async function bfdOf(address: string): Promise<BfdView | null> {
@@ -45,6 +54,26 @@ async function allUp(authentication: string): Promise<void> {
       .poll(() => bfdOf(address), { timeout: 10_000 })
       .toMatchObject({ state: 'Up', authentication });
   }
+}
+
+/** As many packets as a session takes through several Detection Times, from each master, and neither end sees a failure. */
+async function expectNoFailure(): Promise<void> {
+  const views = () => Promise.all(addresses(lab.masters).map(bfdOf));
+  const before = await views();
+  await expect
+    .poll(
+      async () => {
+        const now = await views();
+        return Math.min(
+          ...now.map((view, at) => (view?.counters.received ?? 0) - (before[at]?.counters.received ?? 0)),
+        );
+      },
+      { timeout: 60_000, interval: 500 },
+    )
+    .toBeGreaterThan(40);
+  expect((await views()).map((view) => view?.counters.failures)).toEqual(
+    before.map((view) => view?.counters.failures),
+  );
 }
 
 /**
@@ -130,5 +159,36 @@ describe('between our own ends, which agree on it by themselves,', () => {
     expect(out['reason']).toBe('BFD down');
     await victim.reconnect();
     await allUp('required');
+  });
+
+  it('is left by a reload of a speaker, and agreed on again by another, and BFD stays Up with each', async () => {
+    for (const [authentication, seen] of [
+      ['none', 'not agreed'],
+      ['auto', 'required'],
+    ] as const) {
+      const config = JSON.parse(readFileSync(victim.speaker.configFile, 'utf8')) as JsonObject & {
+        routers: (JsonObject & { bfd: JsonObject })[];
+      };
+      const routers = config.routers.map((one) => ({ ...one, bfd: { ...one.bfd, authentication } }));
+      victim.speaker.writeConfig({ ...config, routers });
+      const { stdout } = await victim.speaker.query(['reload', '-o', 'json']);
+      expect(JSON.parse(stdout)).toMatchObject({ changed: [lab.lb.address] });
+      await expect
+        .poll(() => bfdOf(victim.address), { timeout: 20_000 })
+        .toMatchObject({ state: 'Up', authentication: seen });
+      await waitForAllActive(lab);
+      await expectNoFailure();
+    }
+  });
+
+  it('does not keep a router out, or down, that has come back without it', async () => {
+    await lab.lb.router.kill();
+    configureRouter('none');
+    await lab.lb.router.start();
+    await allUp('none');
+    await expectNoFailure();
+    expect((await victim.speaker.status()).routers[0]).toMatchObject({
+      bfdSession: { authentication: 'not agreed' },
+    });
   });
 });

@@ -6,6 +6,7 @@ import {
 } from '@bgp-lb/daemon';
 import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
 import { capabilityFaults } from './capability-faults.ts';
+import { haproxyFaults } from './haproxy-faults.ts';
 import { linkLocalFaults } from './link-local-faults.ts';
 import { hasList, memberFaults } from './member-faults.ts';
 import type {
@@ -351,8 +352,9 @@ function bfdFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
   });
 }
 
-function dataPlaneFaults({ dataplane }: RouterConfig): CrossFieldFault[] {
-  return dataplane.kind === 'kernel' ? kernelFaults(dataplane) : [];
+function dataPlaneFaults(config: RouterConfig): CrossFieldFault[] {
+  const { dataplane } = config;
+  return dataplane.kind === 'kernel' ? kernelFaults(dataplane) : haproxyFaults(config, dataplane);
 }
 
 function kernelFaults({

@@ -181,7 +181,8 @@ const haproxyDataplane = z.strictObject({
   maxConnections: z
     .int()
     .min(100)
-    .max(1_000_000)
+    // Two descriptors for each, of the 524288 that its unit allows (LimitNOFILE).
+    .max(250_000)
     .default(8000)
     .describe('Connections of clients at a time; more wait. HAProxy needs two descriptors for each.'),
   idleTimeout: duration({ min: SECOND, max: 24 * 60 * MINUTE })

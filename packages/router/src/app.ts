@@ -281,7 +281,8 @@ class Router {
 
   #statusLine(): string {
     const vips = servedVips(this.#pools.all, this.#dataPlane, this.#advertiser);
-    return serviceStatusLine(vips, this.#drain.phase !== 'none', this.#unable ?? this.#failing);
+    const problem = this.#unable ?? this.#failing;
+    return serviceStatusLine(vips, this.#drain.phase !== 'none', this.#dataPlane.kind, problem);
   }
 
   #drained(phase: DrainPhase): void {

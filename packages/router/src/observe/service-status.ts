@@ -8,6 +8,12 @@ const GAP = 1000;
 /** Octets of ASCII; `systemctl status` shows one line. */
 const MOST = 512;
 
+/** Data planes as they are called here. */
+const names: ReadonlyMap<string, string> = new Map([
+  ['kernel', 'the kernel'],
+  ['haproxy', 'HAProxy'],
+]);
+
 /** A VIP in one line. */
 export interface ServedVip {
   /** `10.100.0.1/32` */
@@ -36,11 +42,13 @@ export function servedVips(
 
 /**
  * `STATUS=` of sd_notify(3): what `systemctl status` shows in one line.
- * @param problem what keeps the kernel from being as the router wants it
+ * @param kind of the data plane
+ * @param problem what keeps it from being as the router wants it
  */
 export function serviceStatusLine(
   vips: readonly ServedVip[],
   isDraining: boolean,
+  kind: string,
   problem: string | undefined,
 ): string {
   const parts = vips.map(({ vip, forwarding, members, upstreams }) => {
@@ -52,7 +60,9 @@ export function serviceStatusLine(
   });
   // A newline would begin another assignment.
   const trouble =
-    problem === undefined ? '' : `the kernel is not as wanted: ${problem.replaceAll(/\s+/g, ' ')}; `;
+    problem === undefined
+      ? ''
+      : `${names.get(kind) ?? kind} is not as wanted: ${problem.replaceAll(/\s+/g, ' ')}; `;
   const text = `${trouble}${isDraining ? 'drained; ' : ''}${parts.join('; ')}`;
   return `STATUS=${text.length > MOST ? `${text.slice(0, MOST - 3)}...` : text}`;
 }

@@ -5,11 +5,13 @@ import { HealthRecord, type HealthThresholds } from './health-record.ts';
 import type { Judgement } from './judgement.ts';
 import { type HeldPath, type ListedMember, MemberClaims, type MemberSession } from './member-claims.ts';
 import type { SourceId } from './member-source.ts';
-import type { MemberView, Verdict } from './member-view.ts';
+import type { MemberView, Verdict, WeightedNextHop } from './member-view.ts';
 
 /** A member that is used although no session vouches for it at the moment. */
 interface Kept {
   readonly weight: number;
+  /** Its own, as it is used; `undefined` for that of the VIP. */
+  readonly port: number | undefined;
   /** Until when (monotonic ms). */
   readonly until: number;
   /** Why, in words. */
@@ -95,8 +97,9 @@ export class Member {
     return this.#claims.session ?? (this.#claims.isListed ? undefined : NO_SESSION);
   }
 
+  /** A list that has it says it; before there is one, what was found counts. */
   get port(): number | undefined {
-    return this.#claims.port;
+    return this.#claims.isListed ? this.#claims.port : this.kept?.port;
   }
 
   /** Why there is no path, in words. */
@@ -263,6 +266,7 @@ export class Member {
     }
     this.kept = {
       weight: loss.weight,
+      port: this.port,
       until,
       reason: `${loss.reason}, ${why}: probed before that is believed`,
       unclaimed: loss.reason,
@@ -274,9 +278,10 @@ export class Member {
   }
 
   /** It was forwarded to before this process began. */
-  adopt(weight: number, until: number): void {
+  adopt({ weight, port }: Pick<WeightedNextHop, 'weight' | 'port'>, until: number): void {
     this.kept = {
       weight,
+      port,
       until,
       reason: 'found in the kernel, waiting for its speaker',
       unclaimed: 'its speaker did not come back after the restart of the router',

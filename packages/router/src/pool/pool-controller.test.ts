@@ -22,7 +22,12 @@ beforeEach(() => {
     dataPlane: {
       setNextHops: (changes) => {
         const lines = [...changes].map(([vip, nextHops]) =>
-          [vip, ...nextHops.map(({ nextHop, weight }) => `${nextHop}x${weight}`)].join(' '),
+          [
+            vip,
+            ...nextHops.map(
+              ({ nextHop, weight, port }) => `${nextHop}${port === undefined ? '' : `:${port}`}x${weight}`,
+            ),
+          ].join(' '),
         );
         log.push(`kernel ${lines.join('; ')}`);
       },
@@ -232,5 +237,43 @@ describe('a VIP that comes while the router runs', () => {
     expect(log).toEqual(['probed']);
     clock.advance(60_000);
     expect(lines('kernel')).toEqual([]);
+  });
+});
+
+describe('the port that a member has of its own', () => {
+  const list = (port: number | undefined): void =>
+    controller.membership([
+      {
+        type: 'listed',
+        source: { kind: 'configMap', name: 'a' },
+        vip: V4,
+        members: [
+          {
+            address: '10.0.0.11',
+            name: 'm1',
+            draining: false,
+            ...(port !== undefined && { port }),
+          },
+        ],
+      },
+    ]);
+
+  beforeEach(() => {
+    controller.adopt(V4, [{ nextHop: '10.0.0.11', weight: 256, port: 7443 }]);
+  });
+
+  it('is the one that it was found with until a list says it', () => {
+    expect(pools.get(V4)?.nextHops()).toEqual([{ nextHop: '10.0.0.11', weight: 256, port: 7443 }]);
+    list(7443);
+    expect(lines('kernel').every((line) => line.includes('10.0.0.11:7443x256'))).toBe(true);
+    expect(pools.get(V4)?.nextHops()).toEqual([{ nextHop: '10.0.0.11', weight: 256, port: 7443 }]);
+  });
+
+  it.each([
+    ['another one', 8443, ':8443'],
+    ['none', undefined, ''],
+  ])('goes to the data plane when it alone changes to %s', (_, port, text) => {
+    list(port);
+    expect(lines('kernel').at(-1)).toBe(`kernel ${V4} 10.0.0.11${text}x256`);
   });
 });

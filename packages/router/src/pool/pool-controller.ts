@@ -26,6 +26,7 @@ type PoolInput = readonly [vip: string, event: PoolEvent];
 /** What the events of one moment did to a pool. */
 interface Outcome {
   readonly pool: Pool;
+  readonly portsBefore: string;
   readonly wasDoubtful: boolean;
   hasChanged: boolean;
   readonly transitions: Transition[];
@@ -177,6 +178,7 @@ export class PoolController {
       if (pool === undefined) continue;
       const outcome = outcomes.get(vip) ?? {
         pool,
+        portsBefore: portsOf(pool),
         wasDoubtful: pool.isDoubtful,
         hasChanged: false,
         transitions: [],
@@ -186,6 +188,9 @@ export class PoolController {
       outcome.transitions.push(...transitions);
       outcome.hasChanged ||= transitions.some(({ heldFor }) => heldFor === undefined);
     }
+    // Of a member that goes on as it was, also the place where it is used may have changed.
+    for (const outcome of outcomes.values())
+      outcome.hasChanged ||= portsOf(outcome.pool) !== outcome.portsBefore;
     return outcomes;
   }
 
@@ -208,6 +213,13 @@ export class PoolController {
       this.#cancels.set(vip, cancel);
     }
   }
+}
+
+function portsOf(pool: Pool): string {
+  return pool
+    .nextHops()
+    .map(({ nextHop, port }) => `${nextHop} ${port}`)
+    .join();
 }
 
 function keep<T>(map: Map<string, T>, key: string, value: T | undefined): void {

@@ -169,8 +169,8 @@ export class Pool {
         this.#members.get(event.nextHop)?.complete(event.source);
         return;
       case 'adopted':
-        for (const { nextHop, weight } of event.members) {
-          this.#member(nextHop, now).adopt(weight, now + this.#settings.staleTime);
+        for (const one of event.members) {
+          this.#member(one.nextHop, now).adopt(one, now + this.#settings.staleTime);
         }
         return;
       case 'operator':

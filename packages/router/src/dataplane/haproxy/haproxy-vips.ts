@@ -49,9 +49,9 @@ export class HaproxyVips {
 
   /** Takes what HAProxy uses for a VIP as what is to serve it, where nothing is known yet. */
   adopt(servers: readonly RunningServer[]): void {
-    for (const { address } of this.all) {
-      const vip = hostPrefix(address);
-      if (!this.#nextHops.has(vip)) this.#nextHops.set(vip, usedServers(address, servers));
+    for (const one of this.all) {
+      const vip = hostPrefix(one.address);
+      if (!this.#nextHops.has(vip)) this.#nextHops.set(vip, usedServers(one, servers));
     }
   }
 
@@ -66,7 +66,10 @@ export class HaproxyVips {
   }
 }
 
-function usedServers(address: string, servers: readonly RunningServer[]): WeightedNextHop[] {
+function usedServers(
+  { address, machinePort }: CarriedVip,
+  servers: readonly RunningServer[],
+): WeightedNextHop[] {
   const backend = backendOf(address);
   const used = servers.filter(
     (one) => one.backend === backend && (one.admin === 'ready' || (one.admin === 'drain' && isProven(one))),
@@ -74,7 +77,7 @@ function usedServers(address: string, servers: readonly RunningServer[]): Weight
   return used.map(({ name, admin, port }) => ({
     nextHop: name,
     weight: admin === 'ready' ? FULL_WEIGHT : LEAST_WEIGHT,
-    port,
+    ...(port !== machinePort && { port }),
   }));
 }
 

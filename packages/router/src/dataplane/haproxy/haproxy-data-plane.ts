@@ -14,6 +14,7 @@ import { OverruledChecks } from './overruled-checks.ts';
 import type { RunningServer } from './run-time-answers.ts';
 import {
   type ServerCommand,
+  type ServerDifference,
   serverDifference,
   type WantedServer,
   wantedServers,
@@ -229,7 +230,8 @@ export class HaproxyDataPlane implements DataPlane {
     this.#overrule(snapshot.servers);
     const identity = configIdentity(this.#settings());
     const isOther = snapshot.process.description !== identity;
-    const { commands, isWaiting } = this.#compare(snapshot);
+    const found = this.#compare(snapshot);
+    const { commands } = found;
     const errors: unknown[] = [];
     // Those that are there before a reload, which takes long: who leaves must not wait for it. Those that are not come by it.
     const later = isOther ? commands.filter(({ isAddition }) => isAddition) : [];
@@ -239,13 +241,14 @@ export class HaproxyDataPlane implements DataPlane {
     );
     const isReloaded = isOther && (await this.#reload(identity, errors));
     if (!isReloaded) done.push(...(await this.#order(later, errors)));
-    if (commands.length > 0 || isReloaded) await this.#read();
+    const now = commands.length > 0 || isReloaded ? await this.#read() : snapshot;
     if (this.#isSettled && done.length > 0) this.#handlers?.repaired([...new Set(done.map(describe))]);
-    this.#isSettled = commands.length === 0 && !isWaiting && !isOther;
+    const left = now === snapshot ? found : this.#compare(now);
+    this.#isSettled = left.commands.length === 0 && !left.isWaiting && !isOther;
     this.#endOldSessions();
     void this.#delivery.write();
     if (errors.length > 0) throw errors[0];
-    return isWaiting || commands.length > 0 || isReloaded;
+    return left.isWaiting || commands.length > 0 || isReloaded;
   }
 
   async #read(): Promise<HaproxySnapshot> {
@@ -279,10 +282,7 @@ export class HaproxyDataPlane implements DataPlane {
     return true;
   }
 
-  #compare({ servers, backends }: HaproxySnapshot): {
-    readonly commands: readonly ServerCommand[];
-    readonly isWaiting: boolean;
-  } {
+  #compare({ servers, backends }: HaproxySnapshot): ServerDifference {
     const settings = this.#settings();
     // A VIP that HAProxy does not have yet comes by a reload.
     const carried = this.#vips.all.filter(({ address }) => backends.has(backendOf(address)));

@@ -20,10 +20,15 @@ async function runAll(): Promise<ReadonlyMap<BootOrder, BootResult>> {
   const results = new Map<BootOrder, BootResult>();
   const waiting = numbered.map(({ order }) => order);
   const work = async (): Promise<void> => {
-    const lab = await BootLab.create();
+    let lab = await BootLab.create();
     try {
       for (let order = waiting.shift(); order !== undefined; order = waiting.shift()) {
-        results.set(order, await lab.run(order));
+        const result = await lab.run(order);
+        results.set(order, result);
+        if (result.failure === '') continue;
+        // What a failure left behind is no other order's.
+        await lab.destroy();
+        lab = await BootLab.create();
       }
     } finally {
       await lab.destroy();

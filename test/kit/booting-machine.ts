@@ -16,6 +16,10 @@ abstract class Machine {
   #life = 0;
   #powerOn: Promise<void> = Promise.resolve();
   #script: Promise<void> = Promise.resolve();
+  #tellSwitchedOn: () => void = () => undefined;
+  readonly #switchedOn = new Promise<void>((resolve) => {
+    this.#tellSwitchedOn = resolve;
+  });
   /** Power cuts come one after the other. */
   #cuts: Promise<void> = Promise.resolve();
   #failure: unknown;
@@ -29,6 +33,7 @@ abstract class Machine {
 
   /** Switches it on. */
   boot(): void {
+    this.#tellSwitchedOn();
     this.#life += 1;
     const life = this.#life;
     const isAlive = (): boolean => life === this.#life;
@@ -41,9 +46,10 @@ abstract class Machine {
       });
   }
 
-  /** Cuts its power, and gives it back after a moment. */
+  /** Cuts its power, once it has been switched on at all, and gives it back after a moment. */
   cutPower(pause: number): Promise<void> {
     this.#cuts = this.#cuts.then(async () => {
+      await this.#switchedOn;
       await this.#switchOff();
       await sleep(pause);
       this.boot();

@@ -17,6 +17,7 @@ export {
   bfdAuthenticationKeys,
   checkBfdPassword,
 } from './config/bfd-authentication.ts';
+export { bfdTiming, bfdTimingDefaults, type PartialBfdTiming } from './config/bfd-timing.ts';
 export {
   capabilitySwitches,
   multiprotocolFault,

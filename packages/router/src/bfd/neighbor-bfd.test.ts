@@ -133,6 +133,13 @@ describe('sessions of BFD', () => {
     expect(bfd.stateOf('10.0.0.11')).toEqual({ state: 'Up', since: 5000 });
   });
 
+  it('are slow with a neighbour whose address is one of an overlay, and say within which time they are missed', () => {
+    bfd.sessionEstablished('100.64.0.11', masters, '100.64.0.10');
+    const slow = { transmitInterval: 1000, receiveInterval: 1000, detectMultiplier: 5 };
+    expect(sessions).toMatchObject([{ id: '100.64.0.11', ...slow }]);
+    expect(shortest).toBe(5000);
+  });
+
   it('are remembered when they have ended, of a bounded number of neighbours, and as long as they stand', () => {
     bfd.sessionEstablished('10.0.0.1', masters, undefined);
     for (let n = 0; n < 3000; n++) {

@@ -1,4 +1,5 @@
-import type { BfdAuthenticationConfig } from '@bgp-lb/daemon';
+import { isDeepStrictEqual } from 'node:util';
+import { type BfdAuthenticationConfig, bfdTiming } from '@bgp-lb/daemon';
 import type { BfdKey, BfdState } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
@@ -127,22 +128,24 @@ export class NeighborBfd {
   }
 
   #retime(neighbor: NeighborConfig): void {
-    const { name, bfd } = neighbor;
+    const { name } = neighbor;
     const own = [...this.#sessions].filter(([, before]) => before.name === name);
-    for (const [address, before] of bfd === false ? [] : own) {
+    for (const [address, before] of own) {
       this.#sessions.set(address, neighbor);
-      const { transmitInterval, receiveInterval, detectMultiplier } = bfd as BfdTiming;
-      const timing = { transmitInterval, receiveInterval, detectMultiplier };
-      if (!hasTiming(before, timing)) this.#thread.change(address, timing);
+      const timing = timingOf(neighbor, address);
+      if (timing !== undefined && !isDeepStrictEqual(timing, timingOf(before, address))) {
+        this.#thread.change(address, timing);
+      }
     }
     this.#tellDetection();
   }
 
   /** At the other end it is no shorter than what we offer to send by (RFC 5880 section 6.8.4). */
   #tellDetection(): void {
-    const times = [...this.#sessions.values()].flatMap(({ bfd }) =>
-      bfd === false ? [] : [bfd.transmitInterval * bfd.detectMultiplier],
-    );
+    const times = [...this.#sessions].flatMap(([address, neighbor]) => {
+      const timing = timingOf(neighbor, address);
+      return timing === undefined ? [] : [timing.transmitInterval * timing.detectMultiplier];
+    });
     this.#options.missedWithin(times.length === 0 ? undefined : Math.min(...times));
   }
 
@@ -227,11 +230,10 @@ export class NeighborBfd {
     if (bfd === false || this.#sessions.has(address)) {
       return;
     }
-    const { transmitInterval, receiveInterval, detectMultiplier, strict } = bfd;
     this.#sessions.set(address, neighbor);
     this.#tellDetection();
     this.#remember(address, 'Down', this.#options.now());
-    if (strict) {
+    if (bfd.strict) {
       this.#options.required(address, neighbor, false);
     }
     this.#thread.add({
@@ -239,9 +241,7 @@ export class NeighborBfd {
       remoteAddress: address,
       ...(localAddress !== undefined && { localAddress }),
       multihop: bfd.multihop ?? ttlSecurityHops > 1,
-      transmitInterval,
-      receiveInterval,
-      detectMultiplier,
+      ...bfdTiming(bfd, address),
       ...this.#authentication(address, neighbor.name, bfd),
     });
   }
@@ -375,11 +375,7 @@ function isStrict({ bfd }: NeighborConfig): boolean {
   return bfd !== false && bfd.strict;
 }
 
-function hasTiming({ bfd }: NeighborConfig, timing: BfdTiming): boolean {
-  return (
-    bfd !== false &&
-    bfd.transmitInterval === timing.transmitInterval &&
-    bfd.receiveInterval === timing.receiveInterval &&
-    bfd.detectMultiplier === timing.detectMultiplier
-  );
+/** With this address of the neighbour; `undefined` where it has no BFD. */
+function timingOf({ bfd }: NeighborConfig, address: string): BfdTiming | undefined {
+  return bfd === false ? undefined : bfdTiming(bfd, address);
 }

@@ -1,6 +1,7 @@
 import {
   asNumber,
   bfdAuthenticationKeys,
+  bfdTimingDefaults,
   community,
   configName,
   duration,
@@ -19,19 +20,23 @@ const MINUTE = 60 * SECOND;
 
 const bfd = z.strictObject({
   transmitInterval: duration({ min: 10, max: 60 * SECOND })
-    .default(300)
-    .describe('Time between our packets; the neighbour may ask for more.'),
-  receiveInterval: duration({ min: 10, max: 60 * SECOND })
-    .default(300)
+    .optional()
     .describe(
-      "Time that is asked of the neighbour between its packets. A silence of so many as the neighbour's multiplier is its death.",
+      `Time between our packets; the neighbour may ask for more. ${bfdTimingDefaults.transmitInterval}`,
+    ),
+  receiveInterval: duration({ min: 10, max: 60 * SECOND })
+    .optional()
+    .describe(
+      `Time that is asked of the neighbour between its packets. A silence of so many as the neighbour's multiplier is its death. ${bfdTimingDefaults.receiveInterval}`,
     ),
   detectMultiplier: z
     .int()
     .min(1)
     .max(255)
-    .default(3)
-    .describe('How many of our packets may be lost in a row before the neighbour takes us for dead.'),
+    .optional()
+    .describe(
+      `How many of our packets may be lost in a row before the neighbour takes us for dead. ${bfdTimingDefaults.detectMultiplier}`,
+    ),
   strict: z
     .boolean()
     .default(false)
@@ -191,7 +196,9 @@ const upstream = z.strictObject({
   bfd: z
     .union([z.literal(false), bfd])
     .default(false)
-    .describe('Bidirectional Forwarding Detection (RFC 5880) with it; `{}` is 300 ms x 3. Default: none.'),
+    .describe(
+      'Bidirectional Forwarding Detection (RFC 5880) with it; `{}` is the timing of masters. Default: none.',
+    ),
   gracefulRestart: z
     .boolean()
     .optional()
@@ -227,7 +234,9 @@ const internal = z.strictObject({
   bfd: z
     .union([z.literal(false), bfd])
     .default(false)
-    .describe('Bidirectional Forwarding Detection (RFC 5880) with it; `{}` is 300 ms x 3. Default: none.'),
+    .describe(
+      'Bidirectional Forwarding Detection (RFC 5880) with it; `{}` is the timing of masters. Default: none.',
+    ),
 });
 
 /** Schema of one BGP neighbour. */

@@ -1,4 +1,9 @@
-import type { BfdAuthenticationConfig, Community, OptionalCapability } from '@bgp-lb/daemon';
+import type {
+  BfdAuthenticationConfig,
+  Community,
+  OptionalCapability,
+  PartialBfdTiming,
+} from '@bgp-lb/daemon';
 
 /** A virtual address. */
 interface VipConfig {
@@ -36,11 +41,8 @@ export interface KubernetesConfig {
   readonly servers: readonly string[];
 }
 
-/** BFD with a neighbour. Intervals are milliseconds. */
-interface BfdConfig extends BfdAuthenticationConfig {
-  readonly transmitInterval: number;
-  readonly receiveInterval: number;
-  readonly detectMultiplier: number;
+/** BFD with a neighbour. Intervals are milliseconds; those left out are `bfdTiming`'s. */
+interface BfdConfig extends BfdAuthenticationConfig, PartialBfdTiming {
   /** Nothing is done with the neighbour until BFD is Up. */
   readonly strict: boolean;
   readonly multihop?: boolean | undefined;

@@ -236,3 +236,16 @@ describe('BGP with a router that is strict', () => {
     expect(one.taken()).toEqual(['hold 10.0.0.11']);
   });
 });
+
+describe('the timing of BFD that is not configured', () => {
+  it.each([
+    ['10.0.0.10', 300, 3],
+    ['100.64.0.10', 1000, 5],
+    ['fd7a:115c:a1e0::10', 1000, 5],
+  ])('follows from the address of the router: with %s %d ms x %d', (address, interval, detectMultiplier) => {
+    const { added } = start([{ ...base, address, bfd: { ...auto, strict: false } }]);
+    expect(added).toMatchObject([
+      { id: address, transmitInterval: interval, receiveInterval: interval, detectMultiplier },
+    ]);
+  });
+});

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { bfdTiming } from '@bgp-lb/daemon';
 import {
   type BfdAuthenticationMode,
   type BfdFailureClass,
@@ -154,7 +155,7 @@ export class RouterBfd {
 
   #add({ address, sourceAddress, ttlSecurityHops, bfd }: RouterConfig): void {
     if (bfd === false) return;
-    const { strict: _, authentication: __, keyId: ___, multihop = ttlSecurityHops > 1, ...timing } = bfd;
+    const { multihop = ttlSecurityHops > 1 } = bfd;
     this.#states.set(address, 'Down');
     this.#sessions ??= this.#start();
     const local = sourceAddress === undefined ? {} : { localAddress: sourceAddress };
@@ -165,7 +166,7 @@ export class RouterBfd {
       multihop,
       ...(authentication !== undefined && { authentication }),
       ...local,
-      ...timing,
+      ...bfdTiming(bfd, address),
     });
     const agreed = this.#agreed.get(address);
     if (agreed !== undefined) this.#sessions.authenticate(address, agreed);

@@ -47,9 +47,6 @@ describe('the configuration', () => {
           ttlSecurityHops: 1,
           withoutCapabilities: [],
           bfd: {
-            transmitInterval: 300,
-            receiveInterval: 300,
-            detectMultiplier: 3,
             authentication: 'auto',
             keyId: 1,
             strict: false,
@@ -80,13 +77,10 @@ describe('the configuration', () => {
     });
   });
 
-  it('has BFD of 300 ms x 3 unless it is turned off', () => {
+  it('has BFD unless it is turned off, with times that follow from the address of the router', () => {
     const withBfd = (bfd: string) => load(minimal.replace('asn: 64512 }]', `asn: 64512, bfd: ${bfd} }]`));
     expect(withBfd('false').routers[0]?.bfd).toBe(false);
     expect(load(minimal).routers[0]?.bfd).toEqual({
-      transmitInterval: 300,
-      receiveInterval: 300,
-      detectMultiplier: 3,
       authentication: 'auto',
       keyId: 1,
       strict: false,

@@ -1,6 +1,7 @@
 import {
   asNumber,
   bfdAuthenticationKeys,
+  bfdTimingDefaults,
   checkAcrossFields,
   community,
   dnsName,
@@ -54,19 +55,21 @@ const vip = z.strictObject({
 
 const bfd = z.strictObject({
   transmitInterval: duration({ min: 10, max: 60 * SECOND })
-    .default(300)
-    .describe('Time between our packets; the router may ask for more.'),
+    .optional()
+    .describe(`Time between our packets; the router may ask for more. ${bfdTimingDefaults.transmitInterval}`),
   receiveInterval: duration({ min: 10, max: 60 * SECOND })
-    .default(300)
+    .optional()
     .describe(
-      "Time that is asked of the router between its packets. A silence of so many as the router's multiplier is its death.",
+      `Time that is asked of the router between its packets. A silence of so many as the router's multiplier is its death. ${bfdTimingDefaults.receiveInterval}`,
     ),
   detectMultiplier: z
     .int()
     .min(1)
     .max(255)
-    .default(3)
-    .describe('How many of our packets may be lost in a row before the router takes this master for dead.'),
+    .optional()
+    .describe(
+      `How many of our packets may be lost in a row before the router takes this master for dead. ${bfdTimingDefaults.detectMultiplier}`,
+    ),
   strict: z
     .boolean()
     .default(false)

@@ -1,4 +1,9 @@
-import type { BfdAuthenticationConfig, Community, OptionalCapability } from '@bgp-lb/daemon';
+import type {
+  BfdAuthenticationConfig,
+  Community,
+  OptionalCapability,
+  PartialBfdTiming,
+} from '@bgp-lb/daemon';
 
 /** A virtual address of the control plane. */
 export interface VipConfig {
@@ -16,11 +21,8 @@ export interface VipConfig {
   readonly communities?: readonly Community[] | undefined;
 }
 
-/** BFD with a router. Intervals are milliseconds. */
-interface BfdConfig extends BfdAuthenticationConfig {
-  readonly transmitInterval: number;
-  readonly receiveInterval: number;
-  readonly detectMultiplier: number;
+/** BFD with a router. Intervals are milliseconds; those left out are `bfdTiming`'s. */
+interface BfdConfig extends BfdAuthenticationConfig, PartialBfdTiming {
   /** BGP waits until BFD is Up. */
   readonly strict: boolean;
   /** RFC 5883. Default: where GTSM expects more than one hop. */

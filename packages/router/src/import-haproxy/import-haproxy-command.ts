@@ -1,7 +1,15 @@
-import { isIP } from 'node:net';
-import { type Command, readRegularFile, UsageError } from '@bgp-lb/daemon';
+import {
+  type Command,
+  ConfigError,
+  formatDiagnostic,
+  loadConfig,
+  readRegularFile,
+  UsageError,
+} from '@bgp-lb/daemon';
+import { API_VERSION, CONFIG_KIND, routerSchema } from '../config/schema.ts';
 import { readHaproxyConfig } from './imported-config.ts';
-import { routerYaml } from './router-yaml.ts';
+import type { NotTaken } from './read-proxy.ts';
+import { isVipAddress, routerYaml } from './router-yaml.ts';
 
 /** Octets: one of a load balancer for a control plane has some KiB. */
 const MOST = 1024 * 1024;
@@ -17,28 +25,52 @@ export const importHaproxyCommand: Command = {
   },
   async run(context) {
     const { file, vip } = context.args;
-    if (vip !== undefined && isIP(String(vip)) === 0) {
-      throw new UsageError(`--vip: ${String(vip)} is not an IP address`);
+    if (vip !== undefined && !isVipAddress(String(vip))) {
+      throw new UsageError(`--vip: ${String(vip)} is no address that a VIP may have`);
     }
     const imported = readHaproxyConfig(read(String(file)));
-    if (imported.binds.length === 0 || imported.servers.length === 0) {
-      const missing = imported.binds.length === 0 ? 'bind' : 'server';
+    const { text, notes, left } = routerYaml(imported, vip === undefined ? undefined : String(vip));
+    for (const note of notes) context.say(note);
+    for (const one of imported.replaced) context.say(`${placed(one)} is not taken over: ${one.reason}`);
+    const missed = [...imported.left, ...left];
+    for (const one of missed) {
+      const why =
+        one.reason === undefined
+          ? 'is not understood: see what it does for you'
+          : `is not taken over: ${one.reason}`;
+      context.say(`${placed(one)} ${why}`);
+    }
+    if (text === undefined) {
       throw new UsageError(
-        `${String(file)} has no line "${missing}": it is not the haproxy.cfg of a load balancer`,
+        `${String(file)}: nothing of it can be a VIP with members: see above, or give --vip`,
       );
     }
-    const { text, notes } = routerYaml(imported, vip === undefined ? undefined : String(vip));
+    check(text);
     context.write(text);
-    for (const note of notes) context.say(note);
-    for (const { number, text: line, reason } of imported.replaced) {
-      context.say(`line ${number}: "${line}" is not taken over: ${reason}`);
-    }
-    for (const { number, text: line } of imported.unknown) {
-      context.say(`line ${number}: "${line}" is not understood: see what it does for you`);
-    }
-    return imported.unknown.length === 0 ? 0 : 1;
+    return missed.length === 0 ? 0 : 1;
   },
 };
+
+function placed({ number, last = number, text }: NotTaken): string {
+  return `${last === number ? `line ${number}` : `lines ${number} to ${last}`}: "${text}"`;
+}
+
+/** What is printed passes `check-config`. */
+function check(text: string): void {
+  try {
+    loadConfig({
+      schema: routerSchema,
+      file: 'router.yaml',
+      text,
+      apiVersion: API_VERSION,
+      kind: CONFIG_KIND,
+    });
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const faults = error.diagnostics.map(formatDiagnostic).join('\n');
+    throw new UsageError(`what would be printed is not a good configuration:\n${faults}`);
+  }
+}
 
 function read(file: string): string {
   try {

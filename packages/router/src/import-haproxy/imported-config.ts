@@ -1,180 +1,138 @@
-import { isIP } from 'node:net';
+import { haproxySections, type Section, wholeSection } from './haproxy-sections.ts';
+import { whyNotTaken } from './known-lines.ts';
+import { type Bind, type NotTaken, type ProxySection, readProxy, type Server } from './read-proxy.ts';
 
-/** A line of haproxy.cfg, and what became of it. */
-interface HaproxyLine {
-  /** From 1. */
-  readonly number: number;
-  readonly text: string;
+/** A way from clients to API servers. */
+export interface ImportedPool {
+  /** Of the `frontend` or `listen`. */
+  readonly name: string;
+  readonly binds: readonly Bind[];
+  readonly servers: readonly Server[];
 }
 
 /** What a haproxy.cfg says of the load balancer of a control plane. */
 export interface ImportedConfig {
-  /** Where clients connect to; no address where it binds all of them. */
-  readonly binds: readonly { readonly address: string | undefined; readonly port: number }[];
-  readonly servers: readonly { readonly name: string; readonly address: string; readonly port: number }[];
-  /** Of its health checks; `undefined` where it says nothing. */
-  readonly check: {
-    readonly interval?: number;
-    readonly rise?: number;
-    readonly fall?: number;
-    readonly isVerified: boolean;
-  };
-  /** Lines whose meaning is known and is not taken, with the reason. */
-  readonly replaced: readonly (HaproxyLine & { readonly reason: string })[];
-  /** Lines that mean nothing to us. */
-  readonly unknown: readonly HaproxyLine[];
+  readonly pools: readonly ImportedPool[];
+  /** Lines whose meaning is known and is not needed, with the reason. */
+  readonly replaced: readonly NotTaken[];
+  /** Lines that may be missed: not understood, or with a reason why they are not to be had. */
+  readonly left: readonly NotTaken[];
 }
 
-const ownTimes = 'times are those that cut no watch: see dataplane.idleTimeout';
-const tcpOnly = 'connections are carried as they are (mode tcp), HTTP is not looked into';
-const ownProcess = 'how HAProxy runs is for its unit to say';
+/** One `frontend` or `listen` with binds, and the servers behind it. */
+interface Candidate {
+  readonly proxy: ProxySection;
+  /** Where the servers are: itself, or its backend. */
+  readonly behind: ProxySection;
+}
 
-/** What is known and not taken, by how a line begins. The first that fits counts. */
-const known: readonly (readonly [RegExp, string])[] = [
-  [/^(global|defaults|frontend|backend|listen)\b/, ''],
-  [/^(default_backend|use_backend)\b/, ''],
-  [/^mode tcp$/, ''],
-  [/^mode http$/, tcpOnly],
-  [/^(daemon|chroot|user|group|pidfile|stats|maxconn|nbthread|ulimit-n)\b/, ownProcess],
-  [/^(log|option (httplog|tcplog|dontlognull|dontlog-normal))\b/, 'connections are not logged'],
-  [/^option (http-server-close|http-keep-alive|forwardfor)\b/, tcpOnly],
-  [/^timeout (http-request|http-keep-alive)\b/, tcpOnly],
-  [/^timeout (connect|client|server|queue|check|tunnel|client-fin)\b/, ownTimes],
-  [/^option (redispatch|clitcpka|srvtcpka|tcpka)\b|^retries\b/, 'is done in any case'],
-  [/^balance\b/, 'the member with the fewest connections gets the next one'],
-  [
-    /^option (httpchk|ssl-hello-chk|tcp-check)\b|^http-check\b/,
-    'the check is /readyz with status 200, over verified TLS',
-  ],
-  [/^errorfile\b/, tcpOnly],
-  [/^(ssl-default-|tune\.)/, 'TLS is between client and API server'],
-];
-
-/** Options of `server` that have a value. */
-const valued = new Set([
-  'inter',
-  'fastinter',
-  'downinter',
-  'rise',
-  'fall',
-  'weight',
-  'maxconn',
-  'verify',
-  'ca-file',
-  'sni',
-  'check-sni',
-  'port',
-  'init-addr',
-  'resolvers',
-]);
-const plain = new Set(['check', 'check-ssl', 'backup', 'disabled', 'ssl']);
+const apiPort = 6443;
 
 /** Reads haproxy.cfg as kubeadm's guide for high availability has it, and what is near to it. Pure; never throws. */
 export function readHaproxyConfig(text: string): ImportedConfig {
-  const reader = new Reader();
-  for (const [index, line] of text.split('\n').entries()) {
-    const bare = line
-      .replace(/(^|\s)#.*$/, '')
-      .trim()
-      .replace(/\s+/g, ' ');
-    if (bare !== '') reader.take({ number: index + 1, text: bare });
-  }
-  return reader.result();
-}
-
-class Reader {
-  readonly #binds: { address: string | undefined; port: number }[] = [];
-  readonly #servers: { name: string; address: string; port: number }[] = [];
-  #check: ImportedConfig['check'] = { isVerified: true };
-  readonly #replaced: ImportedConfig['replaced'][number][] = [];
-  readonly #unknown: HaproxyLine[] = [];
-
-  result(): ImportedConfig {
-    return {
-      binds: this.#binds,
-      servers: this.#servers,
-      check: this.#check,
-      replaced: this.#replaced,
-      unknown: this.#unknown,
-    };
-  }
-
-  take(line: HaproxyLine): void {
-    const [word = '', ...rest] = line.text.split(' ');
-    const isTaken =
-      (word === 'bind' && this.#bind(line, rest)) ||
-      (word === 'server' && this.#server(line, rest)) ||
-      (word === 'default-server' && this.#options(line, rest));
-    if (isTaken) return;
-    const reason = known.find(([pattern]) => pattern.test(line.text))?.[1];
-    if (reason === undefined) this.#unknown.push(line);
-    else if (reason !== '') this.#replaced.push({ ...line, reason });
-  }
-
-  #bind(line: HaproxyLine, [where = '', ...options]: readonly string[]): boolean {
-    const found = endpoint(where);
-    if (found === undefined) return false;
-    const isAll = ['*', '', '0.0.0.0', '::', ':::'].includes(found.host);
-    if (!isAll && isIP(found.host) === 0) return false;
-    this.#binds.push({ address: isAll ? undefined : found.host, port: found.port });
-    const others = options.filter((option) => !['transparent', 'v4v6', 'v6only'].includes(option));
-    if (others.length > 0) this.#unknown.push({ ...line, text: `bind ... ${others.join(' ')}` });
-    return true;
-  }
-
-  #server(line: HaproxyLine, [name = '', where = '', ...options]: readonly string[]): boolean {
-    const found = endpoint(where);
-    if (name === '' || found === undefined) return false;
-    this.#servers.push({ name, address: found.host, port: found.port });
-    this.#options(line, options);
-    return true;
-  }
-
-  #options(line: HaproxyLine, options: readonly string[]): true {
-    for (let i = 0; i < options.length; i += 1) {
-      const option = options[i] ?? '';
-      if (valued.has(option)) {
-        i += 1;
-        this.#check = { ...this.#check, ...checkSetting(option, options[i] ?? '') };
-      } else if (option === 'backup' || option === 'disabled') {
-        const reason = 'every member of the list is used: leave out those that are not to be';
-        this.#replaced.push({ number: line.number, text: option, reason });
-      } else if (!plain.has(option)) {
-        this.#unknown.push({ number: line.number, text: option });
+  const replaced: NotTaken[] = [];
+  const left: NotTaken[] = [];
+  const proxies: ProxySection[] = [];
+  const defaults = new Map<string, ProxySection>();
+  let latest: ProxySection | undefined;
+  for (const section of haproxySections(text)) {
+    const { kind } = section;
+    if (kind === 'defaults') {
+      latest = readProxy(section, defaultsOf(section, defaults, undefined));
+      defaults.set(section.name, latest);
+      replaced.push(...latest.replaced);
+      left.push(...latest.left);
+    } else if (kind === 'frontend' || kind === 'backend' || kind === 'listen')
+      proxies.push(readProxy(section, defaultsOf(section, defaults, latest)));
+    else if (kind === 'global') {
+      for (const line of section.lines) {
+        const reason = whyNotTaken(line.text, kind);
+        if (reason === undefined) left.push(line);
+        else replaced.push({ ...line, reason });
       }
-    }
-    return true;
+    } else if (kind === 'resolvers')
+      replaced.push({ ...wholeSection(section), reason: 'the router looks names up' });
+    else left.push(...section.lines, ...(section.heading === undefined ? [] : [section.heading]));
   }
-}
-
-/** What an option of `server` with a value says of checks. */
-function checkSetting(option: string, value: string): Partial<ImportedConfig['check']> {
-  const interval = milliseconds(value);
-  if (option === 'inter' && interval !== undefined) return { interval };
-  if (option === 'rise' && /^\d+$/.test(value)) return { rise: Number(value) };
-  if (option === 'fall' && /^\d+$/.test(value)) return { fall: Number(value) };
-  return option === 'verify' && value === 'none' ? { isVerified: false } : {};
-}
-
-/** `10.0.0.1:6443`, `[fd00::1]:6443`, `m1.example.net:6443`, `*:6443`, `:6443` */
-function endpoint(text: string): { readonly host: string; readonly port: number } | undefined {
-  const match = /^(?:ipv[46]@)?(?:\[([^\]]*)\]|(.*)):(\d{1,5})$/.exec(text);
-  const port = Number(match?.[3]);
-  if (match === null || port < 1 || port > 65_535) return undefined;
-  return { host: match[1] ?? match[2] ?? '', port };
-}
-
-/** HAProxy's times are milliseconds without a unit. */
-function milliseconds(text: string): number | undefined {
-  const match = /^(\d+)(us|ms|s|m|h|d)?$/.exec(text);
-  if (match === null) return undefined;
-  const factors: Record<string, number> = {
-    us: 0.001,
-    ms: 1,
-    s: 1000,
-    m: 60_000,
-    h: 3_600_000,
-    d: 86_400_000,
+  const chosen = choose(proxies);
+  const byNumber = (a: NotTaken, b: NotTaken): number => a.number - b.number;
+  return {
+    pools: chosen.pools,
+    replaced: [...replaced, ...chosen.replaced].sort(byNumber),
+    left: [...left, ...chosen.left].sort(byNumber),
   };
-  return Number(match[1]) * (factors[match[2] ?? 'ms'] ?? 1);
+}
+
+function defaultsOf(
+  { heading }: Section,
+  named: ReadonlyMap<string, ProxySection>,
+  latest: ProxySection | undefined,
+): ProxySection | undefined {
+  const at = heading?.words.indexOf('from', 1) ?? -1;
+  return at < 0 ? latest : named.get(heading?.words[at + 1] ?? '');
+}
+
+/** Which of them lead to API servers: those that say so by port 6443 or by what their check asks for, or the only one there is. */
+function choose(proxies: readonly ProxySection[]): ImportedConfig {
+  const replaced: NotTaken[] = [];
+  const left: NotTaken[] = [];
+  const candidates: Candidate[] = [];
+  for (const proxy of proxies.filter(({ section }) => section.kind !== 'backend')) {
+    const behind = proxy.target === undefined ? proxy : backendOf(proxy.target, proxies);
+    const refusal = whyNoCandidate(proxy, behind);
+    if (refusal === undefined) candidates.push({ proxy, behind: behind ?? proxy });
+    else {
+      const { reason, isNoLoss } = refusal;
+      (isNoLoss ? replaced : left).push({ ...wholeSection(proxy.section), reason });
+      if (!isNoLoss) left.push(...new Set([...proxy.left, ...(behind?.left ?? [])]));
+    }
+  }
+  const sure = candidates.filter(isOfApi);
+  const taken = sure.length === 0 && candidates.length === 1 ? candidates : sure;
+  for (const { proxy } of candidates.filter((one) => !taken.includes(one))) {
+    const reason = `nothing says that API servers are behind it: port ${apiPort}, or a check of /readyz, /livez or /healthz`;
+    left.push({ ...wholeSection(proxy.section), reason });
+  }
+  const used = new Set(taken.flatMap(({ proxy, behind }) => [proxy, behind]));
+  for (const proxy of used) {
+    replaced.push(...proxy.replaced);
+    left.push(...proxy.left);
+  }
+  for (const { section } of proxies.filter((one) => one.section.kind === 'backend' && !used.has(one)))
+    replaced.push({ ...wholeSection(section), reason: 'nothing that is taken over leads to it' });
+  const pools = taken.map(({ proxy, behind }) => ({
+    name: proxy.section.name,
+    binds: proxy.binds,
+    servers: behind.servers,
+  }));
+  return { pools, replaced, left };
+}
+
+/** Why a `frontend` or `listen` leads to no API server, and whether it can be done without. */
+function whyNoCandidate(
+  proxy: ProxySection,
+  behind: ProxySection | undefined,
+): { readonly reason: string; readonly isNoLoss: boolean } | undefined {
+  if (proxy.isDisabled) return { reason: 'it is disabled', isNoLoss: true };
+  if (behind === undefined) return { reason: `there is no backend ${String(proxy.target)}`, isNoLoss: false };
+  if (behind.servers.length === 0) {
+    // Conditions may lead to servers, and a line that is not understood may name one.
+    const isPlain = (one: ProxySection): boolean =>
+      one.left.every(({ reason }) => reason === undefined && proxy.mode !== 'tcp');
+    return { reason: 'no server is behind it', isNoLoss: isPlain(proxy) && isPlain(behind) };
+  }
+  if (proxy.mode !== 'tcp' || behind.mode !== 'tcp')
+    return { reason: `it is not mode tcp, in which connections are carried as they are`, isNoLoss: false };
+  // A `listen` without a bind is what others lead to, unless its bind is not understood.
+  return proxy.binds.length === 0
+    ? { reason: 'it has no bind', isNoLoss: proxy.left.length === 0 }
+    : undefined;
+}
+
+function isOfApi({ proxy, behind }: Candidate): boolean {
+  return behind.asksApi || [...proxy.binds, ...behind.servers].some(({ port }) => port === apiPort);
+}
+
+function backendOf(name: string, proxies: readonly ProxySection[]): ProxySection | undefined {
+  return proxies.find(({ section }) => section.kind !== 'frontend' && section.name === name);
 }

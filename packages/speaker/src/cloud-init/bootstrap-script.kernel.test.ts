@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TestCa } from '../testing/certificates.ts';
 import { CloudInitHost } from '../testing/cloud-init-host.ts';
@@ -119,6 +119,27 @@ describe('the bootstrap script of a joining master', { timeout: TIMEOUT }, () =>
       'join phase preflight --config /etc/bgp-lb/kubeadm.yaml manifest=yes marker=no',
       'join --config /etc/bgp-lb/kubeadm.yaml manifest=yes marker=no',
     ]);
+  });
+
+  it('leaves a machine on which prepare gives the manifest to the kubelet again after a reset, as the next join needs it', async () => {
+    const program = `#!/bin/sh\nexec ${process.execPath} ${main} "$@"\n`;
+    const options = ['--program', run.file('program', program), '--program-sha256', sha256(program)];
+    const script = await prepareMachine([...options, '--image', 'registry.example/speaker:2']);
+    writeFileSync(onMachine('var/lib/failed-once'), '');
+    const booted = host.boot(script);
+    expect(booted.status, booted.output).toBe(0);
+    const manifest = onMachine('etc/kubernetes/manifests/bgp-lb-speaker.yaml');
+    const placed = readFileSync(manifest, 'utf8');
+
+    const again = host.run(
+      'kubeadm reset --force && test ! -e /etc/kubernetes && bgp-lb-speaker prepare --role join',
+    );
+    expect(again.status, again.output).toBe(0);
+    expect(again.output).toContain('put /etc/kubernetes/manifests/bgp-lb-speaker.yaml back');
+    expect(readFileSync(manifest, 'utf8')).toBe(placed);
+    expect(placed).toContain('image: registry.example/speaker:2');
+    expect(host.run('kubeadm join --config /etc/bgp-lb/kubeadm.yaml').status).toBe(0);
+    expect(host.calls().at(-1)).toBe('join --config /etc/bgp-lb/kubeadm.yaml manifest=yes marker=no');
   });
 
   it('runs no program that is not the one that was meant', async () => {

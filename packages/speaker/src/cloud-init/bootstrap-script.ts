@@ -137,14 +137,11 @@ fi
 `;
 
 function speakerSteps({ role, image }: BootstrapSettings): readonly string[] {
-  const folder = '/etc/kubernetes/manifests';
   return [
     `${machineFiles.program} prepare --role ${role}
 ${role === 'join' ? `${machineFiles.program} wait --timeout 24h\n` : ''}
-# The kubelet reads half-written files: the manifest comes by rename.
-mkdir -p ${folder}
-${machineFiles.program} manifest --image ${quoted(image)} >${folder}/.bgp-lb-speaker.yaml
-mv -f ${folder}/.bgp-lb-speaker.yaml ${folder}/bgp-lb-speaker.yaml
+# Kept as well: after a reset \`prepare\` gives it to the kubelet again.
+${machineFiles.program} manifest --image ${quoted(image)} --place
 `,
   ];
 }

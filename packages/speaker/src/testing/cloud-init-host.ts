@@ -40,11 +40,16 @@ export class CloudInitHost {
     }
   }
 
-  /** Runs the script as systemd does. `ip netns exec` gives it a mount namespace of its own. */
+  /** Runs the script as systemd does. */
   boot(script = '/usr/local/lib/bgp-lb/bootstrap.sh'): { status: number | null; output: string } {
+    return this.run(`exec sh ${script}`);
+  }
+
+  /** Runs a command of the shell on the machine. `ip netns exec` gives it a mount namespace of its own. */
+  run(command: string): { status: number | null; output: string } {
     const mounts = FOLDERS.map((folder) => `mount --bind ${this.path(folder)} /${folder}`).join(' && ');
-    const command = `${mounts} && exec sh ${script}`;
-    const result = spawnSync('ip', ['netns', 'exec', this.network.name, 'sh', '-c', command], {
+    const whole = `${mounts} && ${command}`;
+    const result = spawnSync('ip', ['netns', 'exec', this.network.name, 'sh', '-c', whole], {
       encoding: 'utf8',
       env: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' },
     });

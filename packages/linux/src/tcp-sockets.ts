@@ -2,7 +2,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { familyOf, ipVersion, withoutZone } from './internet-address.ts';
 import { type SocketVersion, socketAddress } from './socket-address.ts';
-import { Ipv6Option, Level, SocketOption, SocketType } from './socket-constants.ts';
+import { IpOption, Ipv6Option, Level, SocketOption, SocketType } from './socket-constants.ts';
 import { descriptorOf } from './socket-descriptor.ts';
 import { bind, close, setSocketOption, socket } from './syscalls.ts';
 import { openTcpSocket } from './tcp-socket.ts';
@@ -28,7 +28,10 @@ export interface NeighbourSocketOptions {
   readonly userTimeout?: number;
 }
 
-/** Where to listen. `::` takes IPv4 too, unless this process already listens on 0.0.0.0 with the same port. */
+/**
+ * Where to listen. `::` takes IPv4 too, unless this process already listens on 0.0.0.0 with the same port. Another address need not be
+ * one of this host yet (IP_FREEBIND): whoever connects to it is accepted once it is.
+ */
 export interface ListenOptions {
   readonly address: string;
   /** 0 for any free port. */
@@ -110,6 +113,9 @@ function bindListener(version: SocketVersion, { address, port }: ListenOptions):
     }
     setMaxTtl(fd, version);
     setTrafficClass(fd, version, networkControlClass);
+    // An overlay or a VPN may bring the address long after this.
+    if (version === 6) setSocketOption(fd, Level.Ipv6, Ipv6Option.Freebind, 1, 'IPV6_FREEBIND');
+    else setSocketOption(fd, Level.Ip, IpOption.Freebind, 1, 'IP_FREEBIND');
     bind(fd, socketAddress(address, port));
     return fd;
   } catch (error) {

@@ -1,14 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  acquireInstanceLock,
-  type ControlServer,
-  EventLog,
-  type InstanceLock,
-  type Logger,
-  type RunningDaemon,
-  readSecret,
-} from '@bgp-lb/daemon';
+import { type ControlServer, EventLog, type InstanceLock, type Logger, readSecret } from '@bgp-lb/daemon';
 import { linuxSockets } from '@bgp-lb/linux';
 import { asn, parseRouterId, type RouterId } from '@bgp-lb/protocol';
 import { systemClock } from '@bgp-lb/protocol/node';
@@ -17,6 +8,7 @@ import { startControl } from './api/start-control.ts';
 import { connectBfd } from './bfd/connect-bfd.ts';
 import type { NeighborBfd } from './bfd/neighbor-bfd.ts';
 import { StallWatch } from './bfd/stall-watch.ts';
+import { awaitedListeners } from './bgp/awaited-listeners.ts';
 import { BgpNeighbors } from './bgp/bgp-neighbors.ts';
 import { carriedBy } from './bgp/carried-by.ts';
 import { globalAddressOn } from './bgp/global-address.ts';
@@ -71,21 +63,8 @@ export interface RouterOptions {
   readonly notify?: ((state: string) => void) | undefined;
 }
 
-/** Builds the router, takes over what the kernel has, and starts it. The only place that knows every implementation. */
-export async function startRouter(options: RouterOptions): Promise<RunningDaemon> {
-  const { config } = options;
-  mkdirSync(config.stateDir, { recursive: true, mode: 0o755 });
-  const lock = await acquireInstanceLock(join(config.stateDir, 'router.lock'));
-  const router = new Router(options, lock);
-  await router.start();
-  return {
-    stop: () => router.stop(),
-    reload: () => router.reload(),
-    checkWell: () => router.checkWell(),
-  };
-}
-
-class Router {
+/** The router with all its parts. The only place that knows every implementation. */
+export class Router {
   #options: RouterOptions;
   #lock: InstanceLock;
   #clock = systemClock;
@@ -395,7 +374,9 @@ class Router {
 
   #reportProblems(): void {
     const { problems } = this.#dataPlane.status({ shares: false });
-    for (const problem of [...configWarnings(this.#options.config), ...problems]) {
+    const { config } = this.#options;
+    const awaited = awaitedListeners(config.listen.addresses);
+    for (const problem of [...configWarnings(config), ...awaited, ...problems]) {
       this.#observer.problem(problem);
     }
   }

@@ -11,6 +11,7 @@ import {
 import { isClockSynchronized, tcpMd5Counters } from '@bgp-lb/linux';
 import type { NeighborStatus, RouterRoutes } from '../api/neighbor-status.ts';
 import type { RouterStatus } from '../api/router-status.ts';
+import { awaitedListeners } from '../bgp/awaited-listeners.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import { makeFootprint } from '../dataplane/make-footprint.ts';
 import { checkNeighbors } from './check-neighbors.ts';
@@ -47,7 +48,12 @@ async function daemonFindings(
   status: RouterStatus | undefined,
 ): Promise<readonly Finding[]> {
   if (status !== undefined) {
-    return [good('router', config.api.socket, `runs, version ${status.version}`), ...checkStatus(status)];
+    const awaited = awaitedListeners(config.listen.addresses);
+    return [
+      good('router', config.api.socket, `runs, version ${status.version}`),
+      ...awaited.map((text) => warning('bgp port', 'listen.addresses', text, 'bring that interface up')),
+      ...checkStatus(status),
+    ];
   }
   const start = 'start it: systemctl start bgp-lb-router, and see its log';
   const { addresses, port } = config.listen;

@@ -1,5 +1,5 @@
 /**
- * Makes docs/configuration.md and docs/{router,speaker}.schema.json from the two daemons' schemas. With `--check` it writes nothing
+ * Makes docs/configuration.md and docs/{router,speaker,pool}.schema.json from the daemons' schemas. With `--check` it writes nothing
  * and fails when one of them is stale.
  */
 import { execFileSync } from 'node:child_process';
@@ -7,6 +7,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { configMarkdown, jsonSchema, RESERVED_VARIABLES } from '@bgp-lb/daemon';
 import { routerSchema } from '@bgp-lb/router/config';
+import { poolSchema } from '@bgp-lb/router/pool';
 import { speakerSchema } from '@bgp-lb/speaker/config';
 
 const HEADING = {
@@ -40,7 +41,7 @@ a Service whose name begins with \`bgp-lb\` (\`BGP_LB_SERVICE_HOST\`, \`BGP_LB_P
 
 Durations are a number with a unit (\`300ms\`, \`9s\`, \`2m\`, \`1h\`). Passwords stand in files of their own, never in the configuration.
 Editors check a file as it is written when they are given \`router.schema.json\` or \`speaker.schema.json\` beside this page, for instance by
-the line \`# yaml-language-server: $schema=router.schema.json\`.
+the line \`# yaml-language-server: $schema=router.schema.json\`. The list in a ConfigMap has \`pool.schema.json\` ([members.md](members.md#a-configmap)).
 `;
 
 function chapter(kind: string, file: string): string {
@@ -58,15 +59,21 @@ function markdown(): string {
   return parts.join('\n');
 }
 
-function schemaText(name: 'router' | 'speaker'): string {
-  const { kind } = HEADING[name];
-  const schema = jsonSchema(name === 'router' ? routerSchema : speakerSchema, {
+const SCHEMAS = {
+  router: { schema: routerSchema, kind: HEADING.router.kind, what: 'configuration' },
+  speaker: { schema: speakerSchema, kind: HEADING.speaker.kind, what: 'configuration' },
+  pool: { schema: poolSchema, kind: 'Pool', what: 'list' },
+} as const;
+
+function schemaText(name: keyof typeof SCHEMAS): string {
+  const { schema, kind, what } = SCHEMAS[name];
+  const made = jsonSchema(schema, {
     id: `https://bgp-lb.dev/schema/v1alpha1/${name}.schema.json`,
-    title: `bgp-lb ${kind} configuration`,
+    title: `bgp-lb ${kind} ${what}`,
     apiVersion: HEADING.apiVersion,
     kind,
   });
-  return formatted(`${name}.schema.json`, JSON.stringify(schema, null, 2));
+  return formatted(`${name}.schema.json`, JSON.stringify(made, null, 2));
 }
 
 /** As the formatter wants it, so that the page passes lint as it is written. */
@@ -80,6 +87,7 @@ const files: ReadonlyMap<string, string> = new Map([
   ['configuration.md', markdown()],
   ['router.schema.json', schemaText('router')],
   ['speaker.schema.json', schemaText('speaker')],
+  ['pool.schema.json', schemaText('pool')],
 ]);
 
 async function isStale(path: string, text: string): Promise<boolean> {

@@ -99,11 +99,15 @@ export const kubernetesSchema: z.ZodType<KubernetesConfig> = z
   .describe('How the Kubernetes API is reached. Only for `members.configMap`.');
 
 const poolMember = z.strictObject({
-  name: name(),
-  address: ipAddress({ use: 'host' }),
-  port: port().optional(),
-  zone: zone().optional(),
-  draining: z.boolean().default(false),
+  name: name().describe('What status calls it; each name once.'),
+  address: ipAddress({ use: 'host' }).describe(
+    'Its address; each once. A VIP takes those of its own family.',
+  ),
+  port: port()
+    .optional()
+    .describe('Where its API server listens, in place of `machinePort`. HAProxy alone connects there.'),
+  zone: zone().optional().describe('Where it stands, for status.'),
+  draining: z.boolean().default(false).describe('Live connections stay, new ones go elsewhere.'),
 });
 
 /** What a ConfigMap says. */
@@ -121,14 +125,18 @@ export interface PoolList {
   }[];
 }
 
-/** `kind: Pool`: the key `pool.yaml` of a ConfigMap. */
+/** The keys beside `apiVersion` and `kind: Pool` of `pool.yaml` in a ConfigMap. */
 export const poolSchema: z.ZodType<PoolList> = z
   .strictObject({
-    apiVersion: z.string(),
-    kind: z.string(),
-    generation: z.int().min(0).optional(),
-    allowEmpty: z.boolean().default(false),
-    members: z.array(poolMember).max(MOST_MEMBERS),
+    generation: z.int().min(0).optional().describe('Any number, shown by status.'),
+    allowEmpty: z
+      .boolean()
+      .default(false)
+      .describe('A list without members is meant. Without it an empty list changes nothing.'),
+    members: z
+      .array(poolMember)
+      .max(MOST_MEMBERS)
+      .describe('The members. At least one, or else `allowEmpty: true`.'),
   })
   .superRefine(({ members, allowEmpty }, context) => {
     if (members.length === 0 && !allowEmpty) {

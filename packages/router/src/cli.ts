@@ -57,7 +57,7 @@ const run = (program: URL): Command => ({
     const config = load(context, true);
     const logger = createLogger(config.log.level, { name: NAME });
     // The daemon's parts are loaded only here: the other commands answer faster without them.
-    const { startRouter } = await import('./start-router.ts');
+    const { startRouter } = await import('./app.ts');
     const { releaseMemory, serviceNotifier, watchdogTime } = await import('@bgp-lb/linux');
     giveBackStartUpMemory(releaseMemory);
     const notify = serviceNotifier(context.env, (error) =>

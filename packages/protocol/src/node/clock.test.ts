@@ -48,7 +48,6 @@ const readers: readonly string[] = [
   // Until when a credential for the Kubernetes API is good, here and where members are read from it.
   'router/src/api/source-tables.ts',
   // For member-drains.ts.
-  'router/src/app.ts',
   'router/src/doctor/bundle.ts',
   'router/src/doctor/examine.ts',
   // What a restart has to wait of a drain, never more than was given.
@@ -57,6 +56,7 @@ const readers: readonly string[] = [
   'router/src/membership/make-membership-sources.ts',
   // MRT records have the time of day.
   'router/src/mrt/message-recorder.ts',
+  'router/src/router-parts.ts',
   'speaker/src/bootstrap/bootstrap-watch.ts',
   'speaker/src/control-routes.ts',
   'speaker/src/doctor/check-api-server.ts',

@@ -82,7 +82,7 @@ describe('authentication of BFD with a neighbour', () => {
     expect(taken()).toEqual(['authenticate 10.0.0.11 by the agreed key', 'authenticate 10.0.0.11 no more']);
   });
 
-  it('is the password itself, or none, where the configuration says so; with another password it begins anew', () => {
+  it('is the password itself, or none, where the configuration says so; with another password the session is replaced', () => {
     passwords.set('masters', 'secret');
     const set = (authentication: 'meticulous-keyed-sha1' | 'none'): NeighborConfig => {
       if (masters.bfd === false) throw new Error('no BFD');
@@ -94,11 +94,10 @@ describe('authentication of BFD with a neighbour', () => {
       { mode: 'required', key: { id: 3, secret: Buffer.from('secret') } },
       undefined,
     ]);
-    const nothing = { added: [], removed: [], changed: [], updated: [] };
-    bfd.setNeighbors(nothing);
+    bfd.configure({ neighbors: [masters] });
     expect(taken()).toEqual([]);
     passwords.set('masters', 'another');
-    bfd.setNeighbors(nothing);
+    bfd.configure({ neighbors: [masters] });
     expect(taken()).toEqual(['remove 10.0.0.11']);
     expect(sessions.at(-1)).toMatchObject({
       id: '10.0.0.11',

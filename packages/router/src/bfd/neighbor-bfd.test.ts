@@ -2,7 +2,6 @@ import type { BfdSessionOptions, BfdStateChange, BfdThreadHandlers } from '@bgp-
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { NeighborConfig } from '../config/router-config.ts';
 import { routerSchema } from '../config/schema.ts';
-import { planNeighbors } from '../reload/neighbor-changes.ts';
 import { NeighborBfd } from './neighbor-bfd.ts';
 
 const neighbors = routerSchema.parse({
@@ -316,17 +315,12 @@ describe('a reload', () => {
       bfd: from.bfd !== false && { ...from.bfd, ...faster },
     });
     const after = neighbors.map((each) => (each === masters || each === far ? retimed(each) : each));
-    bfd.setNeighbors(planNeighbors(neighbors, after));
+    bfd.configure({ neighbors: after });
     expect(log).toEqual(['change 10.0.0.11 50/60/5', 'change 10.2.0.11 50/60/5']);
     bfd.sessionEstablished('10.0.0.12', after[0] as NeighborConfig, undefined);
     expect(sessions.at(-1)).toMatchObject({ id: '10.0.0.12', ...faster });
     // What else changes of a neighbour is none of its business.
-    bfd.setNeighbors(
-      planNeighbors(
-        after,
-        after.map((each) => ({ ...each, med: 7 }) as NeighborConfig),
-      ),
-    );
+    bfd.configure({ neighbors: after.map((each) => ({ ...each, med: 7 }) as NeighborConfig) });
     expect(log).toHaveLength(2);
   });
 
@@ -345,7 +339,7 @@ describe('a reload', () => {
     expect(shortest).toBe(150);
     bfd.forget('10.0.0.12');
     expect(shortest).toBe(slow);
-    bfd.setNeighbors(planNeighbors([masters], [fast]));
+    bfd.configure({ neighbors: neighbors.map((each) => (each === masters ? fast : each)) });
     expect(shortest).toBe(150);
     bfd.detach();
     expect(shortest).toBeUndefined();

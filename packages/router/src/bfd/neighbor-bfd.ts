@@ -11,9 +11,9 @@ import {
   type BfdTiming,
   configuredBfdKey,
 } from '@bgp-lb/protocol/node';
-import type { NeighborConfig } from '../config/router-config.ts';
+import { planNeighbors } from '../config/neighbor-changes.ts';
+import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
 import type { HostDeaths } from '../membership/membership-source.ts';
-import type { NeighborPlan } from '../reload/neighbor-changes.ts';
 import { type Verdict, whoDied } from './who-died.ts';
 
 export interface NeighborBfdOptions {
@@ -58,6 +58,7 @@ const MAX_REMEMBERED = 1024;
 /** The BFD sessions with the neighbours of BGP, and what their changes mean. */
 export class NeighborBfd {
   readonly #options: NeighborBfdOptions;
+  #neighbors: readonly NeighborConfig[];
   readonly #thread: Pick<BfdThread, keyof BfdThread>;
   /** The sessions that there are. */
   readonly #sessions = new Map<string, NeighborConfig>();
@@ -77,6 +78,7 @@ export class NeighborBfd {
 
   constructor(options: NeighborBfdOptions) {
     this.#options = options;
+    this.#neighbors = options.neighbors;
     this.#thread = options.start({
       started: (scheduling) => options.scheduled(scheduling),
       changed: (change) => this.#changed(change),
@@ -92,14 +94,16 @@ export class NeighborBfd {
 
   /** Begins with the neighbours whose address is known. */
   start(): void {
-    this.#startWith(this.#options.neighbors);
+    this.#startWith(this.#neighbors);
   }
 
   /**
    * Ends the sessions with neighbours that are none any more, begins with those that are new, and gives those that stay another
    * timing where it differs: a session that is Up stays so (RFC 5880 section 6.8.3).
    */
-  setNeighbors({ removed, changed, added, updated }: NeighborPlan): void {
+  configure({ neighbors }: Pick<RouterConfig, 'neighbors'>): void {
+    const { removed, changed, added, updated } = planNeighbors(this.#neighbors, neighbors);
+    this.#neighbors = neighbors;
     for (const neighbor of updated) {
       this.#retime(neighbor);
     }
@@ -107,7 +111,7 @@ export class NeighborBfd {
     for (const [address, neighbor] of this.#sessions) {
       const { name } = neighbor;
       if (gone.has(name)) {
-        // Nobody waits for it any more.
+        // Nothing waits for it any more.
         this.#options.required(address, neighbor, true);
         this.forget(address);
       }
@@ -116,7 +120,7 @@ export class NeighborBfd {
     this.#takeKeys();
   }
 
-  /** A session whose key is another one begins anew: by AdminDown, which is no failure, and Down until the other end has the key too. */
+  /** A session whose key is another one is replaced: it ends by AdminDown, which is no failure, and the new one is Down until the other end has the key too. */
   #takeKeys(): void {
     for (const [address, neighbor] of [...this.#sessions]) {
       const key = this.#keys.get(address);

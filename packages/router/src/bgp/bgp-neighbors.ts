@@ -25,8 +25,9 @@ import {
   type Sockets,
   type Traffic,
 } from '@bgp-lb/protocol/node';
-import type { NeighborConfig } from '../config/router-config.ts';
-import type { NeighborChanges, NeighborPlan } from '../reload/neighbor-changes.ts';
+import { type NeighborChanges, planNeighbors } from '../config/neighbor-changes.ts';
+import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
+import { announcedVips } from '../config/vip-endpoint.ts';
 import { familyOfAddress, hostPrefix, type NeighborContext, neighborOptions } from './neighbor-options.ts';
 
 /** What the owner of one role's neighbours is told, in the tick in which it happens. */
@@ -45,7 +46,7 @@ export interface BgpNeighborsOptions {
   readonly clusterId: RouterId;
   readonly neighbors: readonly NeighborConfig[];
   readonly listen: { readonly addresses: readonly string[]; readonly port: number };
-  readonly context: Omit<NeighborContext, 'passwordOf' | 'bfdNonce' | 'isVip'>;
+  readonly context: Pick<NeighborContext, 'config'>;
   /** Addresses of the VIPs. */
   readonly vips: readonly string[];
   /** Reads a password file. Throws SecretError. */
@@ -84,6 +85,7 @@ export class BgpNeighbors {
   #speaker: BgpSpeaker;
   #reflection: Reflection;
   #handlers = new Map<NeighborConfig['role'], NeighborHandlers>();
+  #isTakingOver = false;
   #isStopped = false;
 
   constructor(options: BgpNeighborsOptions) {
@@ -136,12 +138,17 @@ export class BgpNeighbors {
     this.#handlers.set(role, handlers);
   }
 
+  /** This process takes over forwarding that was there before it: upstreams are told (the R bit of RFC 4724). Before `start`. */
+  takeOver(): void {
+    this.#isTakingOver = true;
+  }
+
   /** Listens, and adds all neighbours. Rejects when a listener cannot be had. */
   async start(): Promise<void> {
     const { neighbors, listen } = this.#options;
     this.#passwords = this.readPasswords(neighbors);
     for (const neighbor of neighbors) {
-      this.#add(neighbor, this.#options.context);
+      this.#add(neighbor, this.#isTakingOver);
     }
     for (const address of listen.addresses) {
       await this.#listen(address, listen.port);
@@ -170,15 +177,15 @@ export class BgpNeighbors {
   }
 
   /**
-   * Brings the sessions to these neighbours; those of neighbours that are as they were are not touched. A session that stands
-   * keeps its password: another one is for the next connection (RFC 2385).
+   * Sessions with the neighbours of this configuration; those with neighbours that are as they were are not touched. An established
+   * session keeps its password: another one is for the next connection (RFC 2385).
    * @param passwords of `readPasswords`
    */
-  setNeighbors(
-    neighbors: readonly NeighborConfig[],
-    plan: NeighborPlan,
+  configure(
+    { neighbors }: Pick<RouterConfig, 'neighbors'>,
     passwords: Map<string, string | undefined>,
   ): NeighborChanges {
+    const plan = planNeighbors(this.#neighbors, neighbors);
     const before = this.#passwords;
     // While those that go are still known: their owner hears of it.
     for (const { name } of [...plan.removed, ...plan.changed.map(({ from }) => from)]) {
@@ -189,7 +196,7 @@ export class BgpNeighbors {
     this.#passwords = passwords;
     const added = [...plan.added, ...plan.changed.map(({ to }) => to)];
     for (const neighbor of added) {
-      this.#add(neighbor, { ...this.#options.context, isRestarting: false });
+      this.#add(neighbor, false);
     }
     const fresh = new Set(added.map(({ name }) => name));
     const rotated = neighbors
@@ -207,12 +214,12 @@ export class BgpNeighbors {
   }
 
   /**
-   * Takes paths to these VIPs from now on. Those to others go. Neighbours of whom announcements were refused are asked for all that they
+   * Takes paths to the VIPs of this configuration that masters may announce. Those to others go. Neighbours of whom announcements were refused are asked for all that they
    * have once more (RFC 2918 section 3), when there are VIPs that were none: one of these may have been among it.
-   * @param vips addresses of all VIPs
    * @returns names of the peers that have to be asked and cannot be: their next session brings it
    */
-  setVips(vips: readonly string[]): readonly string[] {
+  configureImport(config: Pick<RouterConfig, 'vips'>): readonly string[] {
+    const vips = announcedVips(config);
     const before = this.#vips;
     this.#vips = keysOf(vips);
     const added = vips.filter((address) => !before.has(keyOf(address)));
@@ -230,9 +237,10 @@ export class BgpNeighbors {
     return unable;
   }
 
-  #add(neighbor: NeighborConfig, context: BgpNeighborsOptions['context']): void {
+  #add(neighbor: NeighborConfig, isRestarting: boolean): void {
     const made = neighborOptions(neighbor, {
-      ...context,
+      ...this.#options.context,
+      isRestarting,
       isVip: (prefix) => this.#vips.has(prefixKey(prefix)),
       passwordOf: (name) => this.passwordOf(name),
       bfdNonce: this.#bfdNonce,

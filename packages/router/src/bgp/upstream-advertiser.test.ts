@@ -14,6 +14,7 @@ import {
 import { BgpSpeaker, type Peer } from '@bgp-lb/protocol/node';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { NeighborConfig } from '../config/router-config.ts';
+import { vipOf } from '../testing/vip-of.ts';
 import type { BgpNeighbors } from './bgp-neighbors.ts';
 import {
   freePort,
@@ -141,6 +142,19 @@ describe('the upstream', () => {
     await bgp.start();
     await tor.line('end of RIB');
     expect(tor.log).toEqual(['end of RIB']);
+  });
+
+  it('loses a VIP that is configured no more, and keeps the others', async () => {
+    const other = '10.100.0.2/32';
+    carry(advertiser, VIP, 3);
+    carry(advertiser, other, 3);
+    await bgp.start();
+    await tor.line('end of RIB');
+    advertiser.configure({ vips: [vipOf('10.100.0.2')] });
+    await tor.line(`withdrawn ${VIP}`);
+    expect(advertiser.advertised().map(({ prefix }) => prefix)).toEqual([other]);
+    advertiser.refresh();
+    expect(tor.log.filter((line) => line.startsWith('withdrawn'))).toEqual([`withdrawn ${VIP}`]);
   });
 
   it('gets a VIP that is carried already before the End-of-RIB', async () => {

@@ -11,11 +11,11 @@ import {
   zoneOf,
 } from '@bgp-lb/protocol';
 import type { Peer } from '@bgp-lb/protocol/node';
-import type { UpstreamNeighborConfig } from '../config/router-config.ts';
+import type { RouterConfig, UpstreamNeighborConfig } from '../config/router-config.ts';
 import type { DrainPhase } from '../drain/host-drain.ts';
 import type { BgpNeighbors } from './bgp-neighbors.ts';
 import { asLeaving, withExportPolicy } from './export-policy.ts';
-import { familyOfAddress, localAddressOf } from './neighbor-options.ts';
+import { familyOfAddress, hostPrefix, localAddressOf } from './neighbor-options.ts';
 import type { CarriedBy, RouteAdvertiser } from './route-advertiser.ts';
 import { memberAttributes, type NextHop, originatedAttributes } from './upstream-routes.ts';
 
@@ -73,6 +73,15 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
       }
     }
     // Also when nothing has changed for a VIP: its members may have.
+    this.refresh();
+  }
+
+  /** VIPs that are not in the configuration are withdrawn, and the others advertised by the export policy as it is now. */
+  configure({ vips }: Pick<RouterConfig, 'vips'>): void {
+    const known = new Set(vips.map(({ address }) => hostPrefix(address)));
+    for (const map of [this.#advertised, this.#withheld]) {
+      for (const vip of map.keys()) if (!known.has(vip)) map.delete(vip);
+    }
     this.refresh();
   }
 

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import type { RouterConfig } from '../config/router-config.ts';
 import { BgpMembership } from '../membership/bgp-membership.ts';
 import type { MembershipEvent } from '../membership/membership-source.ts';
+import { vipOf } from '../testing/vip-of.ts';
 import { freePort, LoopbackMaster, masters, routerNeighbors } from './testing/loopback-bgp.ts';
 
 const [first, second] = ['10.100.0.1/32', '10.100.0.2/32'];
+const announced = (...addresses: readonly string[]): Pick<RouterConfig, 'vips'> => ({
+  vips: addresses.map(vipOf),
+});
 const eventually = { timeout: 10_000, interval: 10 };
 
 describe('neighbors when the VIPs change', () => {
@@ -34,11 +39,11 @@ describe('neighbors when the VIPs change', () => {
         .poll(() => bgp.peers().map(({ peer }) => peer.adjRibIn?.rejected.count), eventually)
         .toContain(1);
       events.length = 0;
-      expect(bgp.setVips(['10.100.0.1', '10.100.0.2'])).toEqual([]);
+      expect(bgp.configureImport(announced('10.100.0.1', '10.100.0.2'))).toEqual([]);
       await expect.poll(() => events, eventually).toEqual(['10.0.0.11 announces 10.100.0.2/32']);
       expect(messages()).toEqual({ '10.0.0.11': [1, 0, 1], '10.0.0.12': [0, 0, 1] });
       events.length = 0;
-      expect(bgp.setVips(['10.100.0.2'])).toEqual([]);
+      expect(bgp.configureImport(announced('10.100.0.2'))).toEqual([]);
       expect(events.sort()).toEqual([
         '10.0.0.11 without 10.100.0.1/32: not a configured VIP: 10.100.0.1/32',
         '10.0.0.12 without 10.100.0.1/32: not a configured VIP: 10.100.0.1/32',

@@ -114,7 +114,7 @@ it('each configuration that is called good starts, and gets a session with each 
         isUsable: () => true,
         neighbors: config.neighbors,
         listen: config.listen,
-        context: { config, isRestarting: false },
+        context: { config },
         vips: config.vips.map((vip) => vip.address),
         readPassword: () => 'secret',
         sockets: network.host(ROUTER),

@@ -48,10 +48,10 @@ describe('the CA file', () => {
   it('is another one after a reload: what the one before said is forgotten', () => {
     writeFileSync(path, pem('one'));
     expect(file.text).toBe(pem('one'));
-    file.use(path);
+    file.configure({ healthCheck: { caFile: path } });
     expect(file.text).toBe(pem('one'));
     const other = join(folder, 'other.crt');
-    file.use(other);
+    file.configure({ healthCheck: { caFile: other } });
     expect(file.state).toEqual({
       verified: false,
       detail: `certificates are not verified: ${other} does not exist`,

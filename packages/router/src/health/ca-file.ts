@@ -20,8 +20,8 @@ export class CaFile {
     this.#now = now;
   }
 
-  /** Another file from now on; what was read of the one before is forgotten. */
-  use(path: string): void {
+  /** What was read of a file that is not the configured one is forgotten. */
+  configure({ healthCheck: { caFile: path } }: { readonly healthCheck: { readonly caFile: string } }): void {
     if (path === this.#path) return;
     this.#path = path;
     this.#lastLook = Number.NEGATIVE_INFINITY;

@@ -1,16 +1,20 @@
-/** Since when each VIP is forwarded to somebody, or to nobody. */
+import { hostPrefix } from '../bgp/neighbor-options.ts';
+import type { RouterConfig } from '../config/router-config.ts';
+
+/** Since when each VIP is forwarded to a member, or to none. */
 export class ForwardingTimes {
   readonly #now: () => number;
   readonly #times = new Map<string, { readonly isForwarded: boolean; readonly since: number }>();
 
-  /** @param now monotonic milliseconds. @param vips as prefixes, `10.100.0.1/32` */
-  constructor(now: () => number, vips: readonly string[]) {
+  /** @param now monotonic milliseconds */
+  constructor(now: () => number, config: Pick<RouterConfig, 'vips'>) {
     this.#now = now;
-    this.setVips(vips);
+    this.configure(config);
   }
 
-  /** The VIPs from now on; one that is new is forwarded to nobody until something else is said. */
-  setVips(vips: readonly string[]): void {
+  /** A VIP that is new is forwarded to no member until something else is said. */
+  configure(config: Pick<RouterConfig, 'vips'>): void {
+    const vips = config.vips.map(({ address }) => hostPrefix(address));
     for (const vip of this.#times.keys()) {
       if (!vips.includes(vip)) this.#times.delete(vip);
     }

@@ -30,13 +30,13 @@ export interface ServedVip {
 export function servedVips(
   pools: ReadonlyMap<string, Pick<Pool, 'members'>>,
   dataPlane: Pick<DataPlane, 'forwarding'>,
-  advertiser: Pick<UpstreamAdvertiser, 'advertisements'> | undefined,
+  advertiser: Pick<UpstreamAdvertiser, 'advertisements'>,
 ): ServedVip[] {
   return [...pools].map(([vip, pool]) => ({
     vip,
     forwarding: dataPlane.forwarding(vip).length,
     members: pool.members().length,
-    upstreams: advertiser?.advertisements(vip).map(({ advertised }) => advertised) ?? [],
+    upstreams: advertiser.advertisements(vip).map(({ advertised }) => advertised),
   }));
 }
 
@@ -100,7 +100,7 @@ export class ServiceStatus {
   /** Nothing is told any more. */
   close(): void {
     this.#cancel?.();
-    // Whoever touches it now waits for ever.
+    // A touch after this waits for ever.
     this.#cancel = () => undefined;
   }
 

@@ -193,7 +193,7 @@ describe('a VIP that comes while the router runs', () => {
     (pools as Map<string, Pool>).set(NEW, new Pool(NEW, settings));
     log = [];
     const session = { type: 'session', source: bgp, session: up } as const;
-    controller.begin(NEW, [
+    controller.configure(new Map([[NEW, [{ nextHop: '10.0.0.11', weight: 256 }]]]), [
       { ...session, nextHop: '10.0.0.11', name: 'm1' },
       { ...session, nextHop: '10.0.0.12', name: 'm2' },
       { ...session, nextHop: 'fd00::11', name: 'm1-v6' },
@@ -233,7 +233,7 @@ describe('a VIP that comes while the router runs', () => {
     controller.probed(V4, '10.0.0.11', good);
     log = [];
     (pools as Map<string, Pool>).delete(V4);
-    controller.end(V4);
+    controller.configure(new Map(), []);
     expect(log).toEqual(['probed']);
     clock.advance(60_000);
     expect(lines('kernel')).toEqual([]);

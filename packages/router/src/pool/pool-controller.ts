@@ -35,6 +35,8 @@ interface Outcome {
 /** Runs the pools: gives them events and the time, and does what they decide, the kernel first. */
 export class PoolController {
   #options: PoolControllerOptions;
+  /** VIPs whose pools are run. */
+  #vips: ReadonlySet<string>;
   #cancels = new Map<string, () => void>();
   #probed = '';
   /** Next hops without carrier, and those that the operator drains: a pool that begins later is to know. */
@@ -43,6 +45,7 @@ export class PoolController {
 
   constructor(options: PoolControllerOptions) {
     this.#options = options;
+    this.#vips = new Set(options.pools.keys());
   }
 
   /** Members that were found forwarded to at start. */
@@ -53,10 +56,26 @@ export class PoolController {
   }
 
   /**
-   * A pool that was not there before is told what the others know of the members besides their paths.
-   * @param standing what the membership sources say of those that there are
+   * Runs the pools that there are now. The members of one that is gone are probed no more for it. One that is new is told what it is
+   * forwarded to already, and what the other pools know of the members besides their paths.
+   * @param adopted next hops that new VIPs are forwarded to
+   * @param standing what the membership sources say of the members that there are
    */
-  begin(vip: string, standing: readonly FromSource<StandingEvent>[]): void {
+  configure(
+    adopted: ReadonlyMap<string, readonly WeightedNextHop[]>,
+    standing: readonly FromSource<StandingEvent>[],
+  ): void {
+    const before = this.#vips;
+    this.#vips = new Set(this.#options.pools.keys());
+    for (const vip of before) if (!this.#vips.has(vip)) this.#end(vip);
+    for (const vip of this.#vips) {
+      if (before.has(vip)) continue;
+      this.adopt(vip, adopted.get(vip) ?? []);
+      this.#begin(vip, standing);
+    }
+  }
+
+  #begin(vip: string, standing: readonly FromSource<StandingEvent>[]): void {
     const events: PoolEvent[] = [
       ...standing,
       ...[...this.#links].map(
@@ -69,8 +88,7 @@ export class PoolController {
     this.#handle(events.filter(isOfFamily).map((event) => [vip, event]));
   }
 
-  /** A pool that is there no more: its members are probed no more for it, and its timer does not fire. */
-  end(vip: string): void {
+  #end(vip: string): void {
     this.#cancels.get(vip)?.();
     this.#cancels.delete(vip);
     this.#options.setTargets(vip, []);

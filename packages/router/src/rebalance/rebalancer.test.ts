@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import type { BucketMove } from '../dataplane/data-plane.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
+import { vipOf } from '../testing/vip-of.ts';
 import { type Rebalance, Rebalancer } from './rebalancer.ts';
 
 let clock: ManualClock;
@@ -82,6 +83,15 @@ it('has one for each VIP, and a new one takes its place', () => {
   rebalancer.close();
   clock.advance(60_000);
   expect(asked).toHaveLength(3);
+});
+
+it('ends with its VIP', () => {
+  rebalancer.start('10.100.0.1/32', 'm', { rate: 0.01, mostBusy: 1000 });
+  rebalancer.start('10.100.0.2/32', 'm', { rate: 0.01, mostBusy: 1000 });
+  rebalancer.configure({ vips: [vipOf('10.100.0.2')] });
+  clock.advance(1000);
+  expect(asked).toHaveLength(3);
+  expect(rebalancer.all().map(({ vip }) => vip)).toEqual(['10.100.0.2/32']);
 });
 
 it('says where a data plane has no buckets, and which has', () => {

@@ -1,4 +1,6 @@
 import type { Clock } from '@bgp-lb/protocol/node';
+import { hostPrefix } from '../bgp/neighbor-options.ts';
+import type { RouterConfig } from '../config/router-config.ts';
 import type { BucketMover, DataPlane } from '../dataplane/data-plane.ts';
 
 /** A paced move of hash buckets to one member, as it is shown. */
@@ -6,7 +8,7 @@ export interface Rebalance {
   readonly vip: string;
   readonly member: string;
   readonly state: 'running' | 'done' | 'stopped';
-  /** Buckets that have moved to whoever had too few. */
+  /** Buckets that have moved to members that had too few. */
   readonly moved: number;
   /** Of those: carried a packet within the idle timer, so that connections in them may have broken. */
   readonly busy: number;
@@ -88,11 +90,15 @@ export class Rebalancer {
     return shown(this.#step(run, buckets));
   }
 
-  /** A VIP that is there no more. */
-  forget(vip: string): void {
-    this.#cancels.get(vip)?.();
-    this.#cancels.delete(vip);
-    this.#runs.delete(vip);
+  /** Ends those of VIPs that are not in the configuration. */
+  configure({ vips }: Pick<RouterConfig, 'vips'>): void {
+    const known = new Set(vips.map(({ address }) => hostPrefix(address)));
+    for (const vip of this.#runs.keys()) {
+      if (known.has(vip)) continue;
+      this.#cancels.get(vip)?.();
+      this.#cancels.delete(vip);
+      this.#runs.delete(vip);
+    }
   }
 
   /** No more steps. */

@@ -1,28 +1,38 @@
-import {
-  ControlError,
-  type ControlRoute,
-  changedKeys,
-  checkReload,
-  type Logger,
-  ReloadError,
-} from '@bgp-lb/daemon';
+import { ControlError, type ControlRoute, changedKeys, checkReload, type Logger } from '@bgp-lb/daemon';
 import type { NeighborBfd } from '../bfd/neighbor-bfd.ts';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import type { UpstreamAdvertiser } from '../bgp/upstream-advertiser.ts';
 import { configWarnings } from '../config/config-warnings.ts';
+import type { CurrentConfig } from '../config/current-config.ts';
+import { checkNeighbors, type NeighborChanges, routerReload } from '../config/neighbor-changes.ts';
 import type { RouterConfig } from '../config/router-config.ts';
+import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { CaFile } from '../health/ca-file.ts';
+import type { VipHealthChecker } from '../health/vip-health-checker.ts';
+import type { MembershipSources } from '../membership/membership-sources.ts';
+import type { ForwardingTimes } from '../observe/forwarding-times.ts';
 import type { RouterObserver } from '../observe/router-observer.ts';
-import { type NeighborChanges, planNeighbors, routerReload } from './neighbor-changes.ts';
+import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
+import type { PoolController } from '../pool/pool-controller.ts';
+import type { VipPools } from '../pool/vip-pools.ts';
+import type { Rebalancer } from '../rebalance/rebalancer.ts';
 import type { ReloadChanges } from './reload-changes.ts';
-import { memberKeys, planVips, setVips, type VipParts } from './vip-changes.ts';
+import { memberKeys, vipChanges } from './vip-changes.ts';
 
-/** What a reload changes. */
-export interface Reloaded extends VipParts {
-  readonly bgp: Pick<BgpNeighbors, 'readPasswords' | 'setNeighbors' | 'setVips'>;
-  readonly bfd: Pick<NeighborBfd, 'setNeighbors'>;
-  readonly advertiser: Pick<UpstreamAdvertiser, 'setAdvertised' | 'refresh'>;
-  readonly ca: Pick<CaFile, 'use'>;
+/** The owners that a reload concerns. Each is given the new configuration, and finds what is different for it. */
+export interface ReloadedParts {
+  readonly bgp: Pick<BgpNeighbors, 'readPasswords' | 'configure' | 'configureImport'>;
+  readonly bfd: Pick<NeighborBfd, 'configure'>;
+  readonly advertiser: Pick<UpstreamAdvertiser, 'configure'>;
+  readonly pools: Pick<VipPools, 'configure'>;
+  readonly controller: Pick<PoolController, 'configure' | 'reconsider'>;
+  readonly rebalancer: Pick<Rebalancer, 'configure'>;
+  readonly dataPlane: Pick<DataPlane, 'setVips'>;
+  readonly onLink: Pick<OnLinkResponder, 'setAddresses'>;
+  readonly forwardingTimes: Pick<ForwardingTimes, 'configure'>;
+  readonly health: Pick<VipHealthChecker, 'configure'>;
+  readonly membership: Pick<MembershipSources, 'standing' | 'configure'>;
+  readonly ca: Pick<CaFile, 'configure'>;
 }
 
 /** The new configuration was taken, and not everything that follows from it could be done. */
@@ -31,33 +41,20 @@ class IncompleteReload extends Error {
 }
 
 export interface ConfigReloadOptions {
-  /** What the daemon was started with. */
-  readonly config: RouterConfig;
+  readonly current: CurrentConfig;
   /** Reads the configuration as it is now. Throws ConfigError. */
   readonly reread: () => RouterConfig;
   readonly logger: Logger;
   readonly observer: Pick<RouterObserver, 'reloaded' | 'reloadRefused' | 'reloadIncomplete' | 'problem'>;
+  readonly parts: ReloadedParts;
 }
 
-/** The configuration that the router goes by, and how another one is taken. */
+/** How another configuration is taken while the router runs. */
 export class ConfigReload {
   readonly #options: ConfigReloadOptions;
-  #config: RouterConfig;
-  #parts: Reloaded | undefined;
 
   constructor(options: ConfigReloadOptions) {
     this.#options = options;
-    this.#config = options.config;
-  }
-
-  /** As it was last taken. */
-  get config(): RouterConfig {
-    return this.#config;
-  }
-
-  /** From now on there is something that a reload can change. */
-  begin(parts: Reloaded): void {
-    this.#parts = parts;
   }
 
   /**
@@ -68,10 +65,7 @@ export class ConfigReload {
   take(): ReloadChanges {
     const { observer } = this.#options;
     try {
-      if (this.#parts === undefined) {
-        throw new ReloadError('nothing was reloaded, since the router is still starting');
-      }
-      const changes = this.#take(this.#parts);
+      const changes = this.#take();
       observer.reloaded(changes);
       return changes;
     } catch (error) {
@@ -96,32 +90,55 @@ export class ConfigReload {
     };
   }
 
-  #take(parts: Reloaded): ReloadChanges {
-    const { reread, logger, observer } = this.#options;
+  #take(): ReloadChanges {
+    const { current, reread, logger, observer, parts } = this.#options;
     const { bgp, bfd, advertiser } = parts;
-    const before = this.#config;
+    const before = current.config;
     const next = reread();
     checkReload(before, next, routerReload);
-    const plan = planNeighbors(before.neighbors, next.neighbors);
-    const vips = planVips(before.vips, next.vips);
+    checkNeighbors(before.neighbors, next.neighbors);
     const passwords = bgp.readPasswords(next.neighbors);
     logger.level = next.log.level;
-    this.#config = next;
-    const changed = changedKeys(before, next).filter((key) => key !== 'neighbors' && key !== 'vips');
-    const settings = [...changed, ...memberKeys(before.vips, next.vips)];
+    current.replace(next);
     let neighbors: NeighborChanges = { added: [], removed: [], changed: [], updated: [] };
     doAll([
-      ['neighbors', () => (neighbors = bgp.setNeighbors(next.neighbors, plan, passwords))],
-      ['BFD', () => bfd.setNeighbors(plan)],
-      ['VIPs', () => askAgain(setVips(next, vips, parts), observer)],
-      ['health checks and pools', () => judgeAnew(next, settings, parts)],
-      ['upstreams', () => advertiser.refresh()],
+      ['neighbors', () => (neighbors = bgp.configure(next, passwords))],
+      ['BFD', () => bfd.configure(next)],
+      ['upstreams', () => advertiser.configure(next)],
+      ['health checks', () => configureHealth(next, parts)],
+      ['VIPs', () => this.#configureVips(next)],
+      ['pools', () => configureMembers(next, parts)],
     ]);
     const known = configWarnings(before);
     for (const warning of configWarnings(next).filter((one) => !known.includes(one))) {
       observer.problem(warning);
     }
-    return { ...neighbors, vips, settings };
+    const changed = changedKeys(before, next).filter((key) => key !== 'neighbors' && key !== 'vips');
+    return {
+      ...neighbors,
+      vips: vipChanges(before.vips, next.vips),
+      settings: [...changed, ...memberKeys(before.vips, next.vips)],
+    };
+  }
+
+  /**
+   * One that goes is withdrawn from upstreams by now, and the data plane forwards it for a moment more. One that is new has a route and
+   * its floor before masters are asked for it, and is advertised, as always, when it is forwarded to one.
+   */
+  #configureVips(next: RouterConfig): void {
+    const { observer, parts } = this.#options;
+    const { pools, controller, membership, dataPlane, bgp } = parts;
+    pools.configure(next);
+    parts.rebalancer.configure(next);
+    parts.forwardingTimes.configure(next);
+    const adopted = dataPlane.setVips(next.vips);
+    controller.configure(adopted, membership.standing());
+    parts.onLink.setAddresses(next.vips.map(({ address }) => address));
+    const unable = bgp.configureImport(next);
+    if (unable.length === 0) return;
+    observer.problem(
+      `${unable.join(', ')} cannot be asked for what was refused before (no route refresh, RFC 2918): the new VIP is taken from there with the next session`,
+    );
   }
 }
 
@@ -141,26 +158,16 @@ function doAll(steps: readonly (readonly [string, () => unknown])[]): void {
   );
 }
 
-/** Health of members and rules of pools, as far as they differ. Who is configured as a member is one of these rules. */
-function judgeAnew(
-  next: RouterConfig,
-  changed: readonly string[],
-  { pools, controller, membership, health, ca }: Reloaded,
-): void {
-  pools.configure(next);
-  membership.configure(next);
-  if (changed.some((key) => key.startsWith('healthCheck.'))) {
-    ca.use(next.healthCheck.caFile);
-    health.restart();
-  }
-  controller.reconsider();
+/** What is asked of members: before there are pools of new VIPs, whose members are probed at once. */
+function configureHealth(next: RouterConfig, { health, ca }: ReloadedParts): void {
+  ca.configure(next);
+  health.configure(next);
 }
 
-function askAgain(unable: readonly string[], observer: ConfigReloadOptions['observer']): void {
-  if (unable.length === 0) return;
-  observer.problem(
-    `${unable.join(', ')} cannot be asked for what was refused before (no route refresh, RFC 2918): the new VIP is taken from there with the next session`,
-  );
+/** Who is configured as a member; the pools then judge all of them by the new rules. */
+function configureMembers(next: RouterConfig, { controller, membership }: ReloadedParts): void {
+  membership.configure(next);
+  controller.reconsider();
 }
 
 function textOf(error: unknown): string {

@@ -1,4 +1,4 @@
-import type { NeighborChanges } from './neighbor-changes.ts';
+import type { NeighborChanges } from '../config/neighbor-changes.ts';
 import type { VipChanges } from './vip-changes.ts';
 
 /** What a reload did. */

@@ -48,10 +48,7 @@ export function routerNeighbors(
     isUsable,
     neighbors,
     listen: { addresses: [ROUTER_ADDRESS], port },
-    context: {
-      config: { pool: { ...settings, clientEvidence: true } },
-      isRestarting: false,
-    },
+    context: { config: { pool: { ...settings, clientEvidence: true } } },
     vips: ['10.100.0.1'],
     readPassword: () => '',
     sockets: mappedSockets,

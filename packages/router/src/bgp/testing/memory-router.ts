@@ -33,10 +33,7 @@ export class MemoryRouter {
       isUsable: () => true,
       neighbors: [{ ...masters, range, asn: options.asn }],
       listen: { addresses: [address], port: 179 },
-      context: {
-        config: { pool: { ...settings, clientEvidence: true } },
-        isRestarting: false,
-      },
+      context: { config: { pool: { ...settings, clientEvidence: true } } },
       vips: [vip],
       readPassword: () => '',
       sockets,

@@ -5,7 +5,7 @@ import type { RouterMetrics } from '../observe/router-metrics.ts';
 import { type ControlSources, controlRoutes } from './control-routes.ts';
 import { readiness } from './readiness.ts';
 
-export interface StartControlOptions {
+export interface ControlOptions {
   readonly sources: ControlSources;
   /** Operations of other parts. */
   readonly routes: readonly ControlRoute[];
@@ -14,8 +14,8 @@ export interface StartControlOptions {
   readonly logger: Logger;
 }
 
-/** Serves the API and the metrics. Rejects when the socket or the port cannot be had. */
-export async function startControl(options: StartControlOptions): Promise<ControlServer> {
+/** What serves the API and the metrics. */
+export function makeControl(options: ControlOptions): ControlServer {
   const { sources, routes, metrics, events, logger } = options;
   const { bgp, bfd, pools, dataPlane, advertiser, drain } = sources;
   const { api } = sources.config();
@@ -29,7 +29,7 @@ export async function startControl(options: StartControlOptions): Promise<Contro
     roleOf: (id) =>
       bgp.peers().find(({ peer }) => canonicalText(peer.address) === id)?.neighbor.role ?? 'unknown',
   });
-  const control = new ControlServer({
+  return new ControlServer({
     socketPath: api.socket,
     listen: api.listen,
     allowedHosts: api.allowedHosts,
@@ -48,6 +48,4 @@ export async function startControl(options: StartControlOptions): Promise<Contro
         })),
       }),
   });
-  await control.start();
-  return control;
 }

@@ -1,8 +1,8 @@
 import { checkReload } from '@bgp-lb/daemon';
 import { describe, expect, it } from 'vitest';
-import type { RouterConfig } from '../config/router-config.ts';
-import { routerSchema } from '../config/schema.ts';
-import { planNeighbors, routerReload } from './neighbor-changes.ts';
+import { checkNeighbors, planNeighbors, routerReload } from './neighbor-changes.ts';
+import type { RouterConfig } from './router-config.ts';
+import { routerSchema } from './schema.ts';
 
 const masters = { name: 'masters', role: 'master', range: '10.0.0.0/24', asn: 64512 };
 const tor = { name: 'tor', role: 'upstream', address: '10.0.1.1', asn: 65001 };
@@ -19,7 +19,7 @@ const plan = (after: readonly object[]) => {
 };
 
 describe('a reload of the neighbors', () => {
-  it('touches nobody when nothing has changed', () => {
+  it('touches no session when nothing has changed', () => {
     expect(plan([masters, tor])).toEqual([[], [], [], []]);
   });
 
@@ -32,7 +32,7 @@ describe('a reload of the neighbors', () => {
     ['another AS', { asn: 65002 }],
     ['a password where there was none', { passwordFile: '/etc/secret' }],
     ['another address', { address: '10.0.1.2' }],
-  ])('makes the session anew for %s', (_what, changes) => {
+  ])('replaces the session for %s', (_what, changes) => {
     expect(plan([masters, { ...tor, ...changes }])).toEqual([[], [], ['tor'], []]);
   });
 
@@ -62,7 +62,10 @@ describe('a reload of the neighbors', () => {
       const before = { ...tor, bfd: {} };
       const planned = (after: object): unknown =>
         planNeighbors(config([masters, before]).neighbors, config([masters, after]).neighbors);
-      expect(() => planned({ ...before, bfd })).toThrow('since neighbors.tor.bfd, in more than');
+      const checked = (after: object): void =>
+        checkNeighbors(config([masters, before]).neighbors, config([masters, after]).neighbors);
+      expect(() => checked({ ...before, bfd })).toThrow('since neighbors.tor.bfd, in more than');
+      expect(() => checked({ ...before, address: '10.0.1.2', bfd })).not.toThrow();
       expect(planned({ ...before, address: '10.0.1.2', bfd })).toMatchObject({
         changed: [{ to: { name: 'tor' } }],
       });
@@ -74,7 +77,8 @@ describe('a reload of the neighbors', () => {
     ['range', { range: '10.1.0.0/24' }],
     ['password where there was none', { passwordFile: '/etc/secret' }],
   ])('refuses another %s of masters: all of them would leave the pool at once', (_what, changes) => {
-    expect(() => plan([{ ...masters, ...changes }, tor])).toThrow(
+    const after = config([{ ...masters, ...changes }, tor]).neighbors;
+    expect(() => checkNeighbors(config().neighbors, after)).toThrow(
       'since neighbors.masters changed, which only a start of the router takes',
     );
   });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ReloadError, type ReloadRule } from '@bgp-lb/daemon';
-import type { NeighborConfig } from '../config/router-config.ts';
+import type { NeighborConfig } from './router-config.ts';
 
 /** What the router takes by a reload. */
 export const routerReload: ReloadRule = {
@@ -21,7 +21,7 @@ export const routerReload: ReloadRule = {
 export interface NeighborChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Their sessions were made anew. */
+  /** Their sessions were closed, and new ones are opened. */
   readonly changed: readonly string[];
   /** Their sessions go on; what they are told changed, or the key of the next connection. */
   readonly updated: readonly string[];
@@ -40,32 +40,46 @@ export interface NeighborPlan {
 const TOLD = ['nextHop', 'med', 'prepend', 'communities', 'passCommunities', 'degraded'] as const;
 
 /**
- * Compares neighbours by their names. Pure.
- * @throws ReloadError for a neighbour that stays and whose BFD changes in more than its timing: a session of BFD that ends looks
- *   like a death to the other side; and for masters whose sessions would be made anew: all of a range would leave the pool at once
+ * Refuses what a reload cannot do to neighbours that stay.
+ * @throws ReloadError where BFD changes in more than its timing: a BFD session that ends looks like a death to the other side; and
+ *   where sessions of masters would have to be closed: all masters of a range would leave the pool at once
  */
-export function planNeighbors(
-  before: readonly NeighborConfig[],
-  after: readonly NeighborConfig[],
-): NeighborPlan {
-  const known = new Map(before.map((neighbor) => [neighbor.name, neighbor]));
-  const wanted = new Set(after.map(({ name }) => name));
-  const pairs = after.flatMap((to) => {
-    const from = known.get(to.name);
-    return from === undefined || isDeepStrictEqual(from, to) ? [] : [{ from, to }];
-  });
+export function checkNeighbors(before: readonly NeighborConfig[], after: readonly NeighborConfig[]): void {
+  const pairs = differing(before, after);
   const bfd = pairs.filter(
     ({ from, to }) => isSamePlace(from, to) && !isDeepStrictEqual(bfdKind(from), bfdKind(to)),
   );
   refuse(bfd.map(({ to }) => `neighbors.${to.name}.bfd, in more than intervals and detectMultiplier,`));
   const masters = pairs.filter(({ from, to }) => from.role === 'master' && !isSameSession(from, to));
   refuse(masters.map(({ to }) => `neighbors.${to.name}`));
+}
+
+/** Compares neighbours by their names. Pure. */
+export function planNeighbors(
+  before: readonly NeighborConfig[],
+  after: readonly NeighborConfig[],
+): NeighborPlan {
+  const known = new Set(before.map(({ name }) => name));
+  const wanted = new Set(after.map(({ name }) => name));
+  const pairs = differing(before, after);
   return {
     added: after.filter(({ name }) => !known.has(name)),
     removed: before.filter(({ name }) => !wanted.has(name)),
     changed: pairs.filter(({ from, to }) => !isSameSession(from, to)),
     updated: pairs.filter(({ from, to }) => isSameSession(from, to)).map(({ to }) => to),
   };
+}
+
+/** Neighbours that are in both and not the same. */
+function differing(
+  before: readonly NeighborConfig[],
+  after: readonly NeighborConfig[],
+): { readonly from: NeighborConfig; readonly to: NeighborConfig }[] {
+  const known = new Map(before.map((neighbor) => [neighbor.name, neighbor]));
+  return after.flatMap((to) => {
+    const from = known.get(to.name);
+    return from === undefined || isDeepStrictEqual(from, to) ? [] : [{ from, to }];
+  });
 }
 
 function refuse(keys: readonly string[]): void {

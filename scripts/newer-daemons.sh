@@ -1,7 +1,7 @@
 #!/bin/sh
-# Runs the interoperability tests against the BGP daemons of another Debian release, beside those of this machine:
+# Runs the interoperability tests against the daemons of another Debian release, beside those of this machine:
 #
-#   newer-daemons.sh fetch FOLDER [SUITE]      downloads FRR, BIRD 2 and 3, GoBGP, OpenBGPD and Compose of SUITE (trixie)
+#   newer-daemons.sh fetch FOLDER [SUITE]      downloads FRR, BIRD 2 and 3, GoBGP, OpenBGPD, HAProxy and Compose of SUITE (trixie)
 #   newer-daemons.sh run FOLDER COMMAND...     runs a command that finds those where it looks for this machine's
 #
 # BIRD is version 3 with BIRD=3, and Compose a plugin of docker by DOCKER_CONFIG. Nothing is installed: the packages are unpacked
@@ -43,7 +43,7 @@ fetch() {
     "${MIRROR:-$(debian_mirror)}" "$suite" >"$folder/apt/etc/sources.list"
   apt update
   # With all that they need, the C library included.
-  apt install --download-only frr bird2 gobgpd openbgpd
+  apt install --download-only frr bird2 gobgpd openbgpd haproxy
   (cd "$folder/apt/archives" && apt download bird3 docker-compose)
   for package in "$folder"/apt/archives/*.deb; do
     case $package in
@@ -83,7 +83,7 @@ replace_all() {
   esac
   for name in bird birdc; do replace "/usr/sbin/$name" "$bird/usr/sbin/$name"; done
   for name in gobgp gobgpd; do replace "/usr/bin/$name" "$root/usr/bin/$name"; done
-  for name in bgpd bgpctl; do replace "/usr/sbin/$name" "$root/usr/sbin/$name"; done
+  for name in bgpd bgpctl haproxy; do replace "/usr/sbin/$name" "$root/usr/sbin/$name"; done
   DOCKER_CONFIG=$folder/compose/usr/libexec/docker
   export DOCKER_CONFIG
 }

@@ -59,7 +59,7 @@ class Router {
   }
 
   #dataPlaneHandlers(): DataPlaneHandlers {
-    const { forwardingTimes, observer, touched, controller, trouble } = this.#parts;
+    const { dataPlane, forwardingTimes, observer, touched, controller, trouble } = this.#parts;
     return {
       forwarding: (vip, nextHops) => {
         forwardingTimes.changed(vip, nextHops);
@@ -71,10 +71,11 @@ class Router {
         touched.touch(vip);
       },
       link: (nextHop, problem) => controller.link(nextHop, problem),
+      dissent: (vip, nextHop, text) => observer.dissent(vip, nextHop, text),
       configured: (settings) => observer.configured(settings),
       repaired: (operations) => observer.repaired(operations),
       failing: (problem) => {
-        observer.failing(problem);
+        observer.failing(dataPlane.title, problem);
         trouble.failing(problem);
       },
       operation: (kind, tookMs, error) => observer.operation(kind, tookMs, error),

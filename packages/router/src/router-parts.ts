@@ -154,7 +154,7 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
     clock,
     read: () => {
       const vips = servedVips(pools.all, dataPlane, advertiser);
-      return serviceStatusLine(vips, drain.phase !== 'none', dataPlane.kind, trouble.problem);
+      return serviceStatusLine(vips, drain.phase !== 'none', dataPlane.title, trouble.problem);
     },
     tell: (line) => options.notify?.(line),
   });

@@ -36,7 +36,7 @@ import {
   refusedPaths,
   selectionText,
 } from './neighbor-status.ts';
-import { forwardingProblems, type RouterStatus, vipStatus } from './router-status.ts';
+import { type RouterStatus, vipStatus } from './router-status.ts';
 
 /** What the API tells about. */
 export interface ControlSources {
@@ -85,7 +85,7 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
 async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
   const config = sources.config();
   const { routerId, pools, dataPlane, onLink, bfd, ca, now, version, startedAt } = sources;
-  const fib = dataPlane.status({ shares: false });
+  const { vips, ...dataplane } = dataPlane.status({ shares: false });
   return {
     routerId: formatRouterId(routerId),
     asn: config.asn,
@@ -101,7 +101,8 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
         obstacle: dataPlane.obstacle(pool.vip),
         clients: sources.clients.of(pool.vip),
         drained: new Set(sources.memberDrains.all().map(({ member }) => member)),
-        problems: forwardingProblems(fib.vips.find(({ vip }) => vip === pool.vip)),
+        title: dataplane.title,
+        shares: vips.find(({ vip }) => vip === pool.vip)?.members ?? [],
         bfdOf: (nextHop) => bfdStateOf(sources, nextHop),
         now: now(),
       }),
@@ -113,7 +114,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
       scheduling: bfd.scheduling === undefined ? null : schedulingText(bfd.scheduling),
       problems: (await bfd.status())?.receive.missing ?? ['BFD is not running, and is started again'],
     },
-    dataplane: { kind: fib.kind, problems: fib.problems },
+    dataplane,
     md5: config.neighbors.some(({ passwordFile }) => passwordFile !== undefined) ? tcpMd5Counters() : null,
     onLink: onLink.status().map((one) => ({ ...one, sinceMs: Math.round(now() - onLink.sinceOf(one)) })),
     version,

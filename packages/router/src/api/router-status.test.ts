@@ -40,7 +40,8 @@ function facts(changed: Partial<VipFacts> = {}): VipFacts {
     forwardingSince: 500,
     advertisements: [{ upstream: 'tor', advertised: true, reason: '' }],
     drained: new Set(['10.0.0.12']),
-    problems: new Map(),
+    title: 'the kernel',
+    shares: [],
     bfdOf: (nextHop) => (nextHop === '10.0.0.11' ? 'Up' : 'Down'),
     now: 13_300,
     ...changed,
@@ -72,6 +73,7 @@ describe('the status of a VIP', () => {
       'recentExits',
       'heldBackForMs',
       'drainedHere',
+      'forwardingProblem',
       'gates',
     ]);
     expect(first).toMatchObject({ state: 'active', bfd: 'Up', reason: '' });
@@ -119,10 +121,33 @@ describe('the status of a VIP', () => {
   });
 
   it('is not ready when the kernel forwards to nobody', () => {
-    const problems = new Map([['10.0.0.11', 'eth0 is down']]);
-    const status = vipStatus(facts({ forwarding: [], problems }));
+    const shares = [{ nextHop: '10.0.0.11', problem: 'eth0 is down' }];
+    const status = vipStatus(facts({ forwarding: [], shares }));
     expect(status).toMatchObject({ ready: false });
     expect(status.members[0]?.reason).toBe('not forwarded to: eth0 is down');
+  });
+
+  it('says nothing of forwarding where a member in the pool is to get nothing new, as one that is drained', () => {
+    const drained: MemberView = { ...active, state: 'draining', weight: 1, reason: 'drained by command' };
+    const shares = [{ nextHop: '10.0.0.11', problem: '' }];
+    const [member] = vipStatus(facts({ members: [drained], forwarding: [], shares })).members;
+    expect(member).toMatchObject({ forwardingProblem: '', reason: 'drained by command' });
+  });
+
+  it('says so when the data plane knows nothing of a member in the pool', () => {
+    const [member] = vipStatus(facts({ forwarding: [], title: 'HAProxy' })).members;
+    expect(member?.forwardingProblem).toBe('HAProxy has nothing for it');
+  });
+
+  it.each([
+    [true, 'probes time out; HAProxy says UP: L7OK'],
+    [false, 'probes time out'],
+  ])('says where the check of the data plane finds a member good that fails ours (%s)', (passes, reason) => {
+    const failing: MemberView = { ...active, health: 'failing', reason: 'probes time out' };
+    const check = { passes, text: passes ? 'UP: L7OK' : 'DOWN: L4TOUT' };
+    const shares = [{ nextHop: '10.0.0.11', problem: '', check }];
+    const [member] = vipStatus(facts({ title: 'HAProxy', members: [failing], shares })).members;
+    expect(member?.reason).toBe(reason);
   });
 
   it('counts as healthy only who is in the pool and passes', () => {

@@ -1,6 +1,6 @@
 import type { BfdState } from '@bgp-lb/protocol';
 import type { UpstreamAdvertisement } from '../bgp/upstream-advertiser.ts';
-import type { VipForwarding } from '../dataplane/data-plane.ts';
+import type { DataPlaneStatus, ForwardingShare } from '../dataplane/data-plane.ts';
 import type { DrainState } from '../drain/host-drain.ts';
 import { isDoubtful, type VipEvidence } from '../evidence/client-judge.ts';
 import type { MemberSourceStatus } from '../membership/source-status.ts';
@@ -21,6 +21,8 @@ interface MemberStatus extends Omit<MemberView, 'since' | 'reasonSince' | 'exits
   readonly heldBackForMs: number | null;
   /** The operator drains it on this load balancer. */
   readonly drainedHere: boolean;
+  /** Why nothing new goes to it although it is in the pool; empty otherwise. */
+  readonly forwardingProblem: string;
   /** What its share depends on, one by one, each with since when it passes or not. */
   readonly gates: readonly (Omit<Gate, 'since'> & { readonly sinceMs: number })[];
 }
@@ -66,7 +68,7 @@ export interface RouterStatus {
   readonly healthCheck: { readonly verified: boolean; readonly detail: string };
   /** The BFD thread: `SCHED_FIFO 10`, or less and why; `null` while it does not run or nobody has BFD. */
   readonly bfd: { readonly scheduling: string | null; readonly problems: readonly string[] };
-  readonly dataplane: { readonly kind: string; readonly problems: readonly string[] };
+  readonly dataplane: Omit<DataPlaneStatus, 'vips'>;
   /**
    * Segments that the kernel of this host dropped for their TCP-MD5 signature (RFC 2385), `null` without passwords.
    * A wrong password shows here and nowhere else: the connection is not refused, it never comes.
@@ -93,8 +95,10 @@ export interface VipFacts {
   readonly clients: VipEvidence | undefined;
   /** Next hops of the members that the operator drains here. */
   readonly drained: ReadonlySet<string>;
-  /** Why a member that is in the pool is not forwarded to, by next hop. */
-  readonly problems: ReadonlyMap<string, string>;
+  /** Of the data plane. */
+  readonly title: string;
+  /** How it carries the members. */
+  readonly shares: readonly Pick<ForwardingShare, 'nextHop' | 'problem' | 'check'>[];
   /** Of the member's host. */
   readonly bfdOf: (nextHop: string) => BfdState | 'off';
   readonly now: number;
@@ -138,6 +142,7 @@ export function vipStatus(facts: VipFacts): VipStatus {
       recentExits: view.exits,
       heldBackForMs: view.heldUntil === undefined ? null : Math.max(0, Math.round(view.heldUntil - now)),
       drainedHere: facts.drained.has(view.nextHop),
+      forwardingProblem: forwardingProblem(view, facts),
       gates: view.gates.map(({ since, ...gate }) => ({ ...gate, sinceMs: Math.round(now - since) })),
     })),
   };
@@ -156,26 +161,29 @@ function ruleStatus({ rules: { panicSince, initialHold }, now }: VipFacts): VipS
   };
 }
 
-function reasonOf(view: MemberView, { forwarding, problems, now }: VipFacts): string {
+function forwardingProblem({ inPool, nextHop }: MemberView, { forwarding, shares, title }: VipFacts): string {
+  if (!inPool || forwarding.includes(nextHop)) return '';
+  return shares.find((share) => share.nextHop === nextHop)?.problem ?? `${title} has nothing for it`;
+}
+
+/** The data plane checks members by itself, and finds one good that fails the router's check and is used all the same. */
+function dissentOf({ inPool, health, nextHop }: MemberView, { shares, title }: VipFacts): string {
+  const check = shares.find((share) => share.nextHop === nextHop)?.check;
+  return inPool && health === 'failing' && check?.passes === true ? `${title} says ${check.text}` : '';
+}
+
+function reasonOf(view: MemberView, facts: VipFacts): string {
   if (view.reasonSince !== undefined) {
-    return `${view.reason} for ${duration(now - view.reasonSince)}`;
+    return `${view.reason} for ${duration(facts.now - view.reasonSince)}`;
   }
-  if (!view.inPool || forwarding.includes(view.nextHop)) {
-    return view.reason;
-  }
-  const problem = problems.get(view.nextHop) ?? 'the kernel has no next hop for it';
-  return view.reason === '' ? `not forwarded to: ${problem}` : `${view.reason}; not forwarded to: ${problem}`;
+  const problem = forwardingProblem(view, facts);
+  const parts = [view.reason, problem === '' ? '' : `not forwarded to: ${problem}`, dissentOf(view, facts)];
+  return parts.filter((part) => part !== '').join('; ');
 }
 
 /** Why no upstream has a VIP, in one line: `tor-1: the BGP session is Active`. */
 export function withheldText(advertisements: readonly UpstreamAdvertisement[]): string {
   return advertisements.map(({ upstream, reason }) => `${upstream}: ${reason}`).join('; ');
-}
-
-/** Why members are not forwarded to, from what the data plane says of a VIP. */
-export function forwardingProblems(vip: VipForwarding | undefined): Map<string, string> {
-  const entries = vip?.members.map(({ nextHop, problem }) => [nextHop, problem] as const) ?? [];
-  return new Map(entries.filter(([, problem]) => problem !== ''));
 }
 
 /** `12.3 s`, and from a minute on `200 s`: nobody reads the tenths of an hour. */

@@ -43,6 +43,7 @@ describe('what people read', () => {
                 recentExits: 0,
                 heldBackForMs: null,
                 drainedHere: false,
+                forwardingProblem: '',
                 gates: [],
               },
             ],
@@ -52,7 +53,12 @@ describe('what people read', () => {
         drain: { phase: 'withdrawn', sinceMs: 61_000 },
         healthCheck: { verified: false, detail: 'certificates are not verified' },
         bfd: { scheduling: 'nice -15 (sched_setscheduler: EPERM)', problems: ['IPv4 port 3784: EADDRINUSE'] },
-        dataplane: { kind: 'kernel', problems: ['nft cannot be run'] },
+        dataplane: {
+          kind: 'kernel',
+          title: 'the kernel',
+          destination: 'vip',
+          problems: ['nft cannot be run'],
+        },
         onLink: [],
         md5: null,
         version: '0.1.0',
@@ -103,6 +109,8 @@ describe('what people read', () => {
     const shown = text(
       fibTables({
         kind: 'kernel',
+        title: 'the kernel',
+        destination: 'vip',
         problems: [],
         vips: [
           {
@@ -124,8 +132,43 @@ describe('what people read', () => {
         ],
       }),
     );
-    expect(shown).toMatch(/10\.0\.0\.11 +eth0 +256 +5461 +33\.3%/);
+    expect(shown).toMatch(/NEXT HOP +WEIGHT +SHARE +INTERFACE +BUCKETS +PACKETS +PROBLEM/);
+    expect(shown).toMatch(/10\.0\.0\.11 +256 +33\.3% +eth0 +5461 +1234/);
+    expect(shown).toMatch(/VIP +FORWARDING +TABLE +GROUP ID +BUCKETS +FLOOR/);
     expect(shown).toContain('84000004');
+  });
+
+  it('fib: with HAProxy its servers and their checks, and no column of the kernel', () => {
+    const member = { weight: 256, interfaceName: undefined, buckets: undefined, packets: undefined };
+    const shown = text(
+      fibTables({
+        kind: 'haproxy',
+        title: 'HAProxy',
+        destination: 'member',
+        problems: [],
+        vips: [
+          {
+            vip: '10.0.0.100/32',
+            forwarding: true,
+            members: [
+              {
+                ...{ ...member, nextHop: '10.0.0.11', share: 1, problem: '' },
+                detail: { status: 'UP', check: 'L7OK', sessions: 7 },
+              },
+              {
+                ...{ ...member, nextHop: '10.0.0.12', share: 0, problem: 'HAProxy says DOWN: L4CON' },
+                detail: { status: 'DOWN', check: 'L4CON', sessions: 0 },
+              },
+            ],
+            detail: { backend: 'members-10.0.0.100', bind: '10.0.0.100:443', pid: 12, version: '2.6.12' },
+          },
+        ],
+      }),
+    );
+    expect(shown).toMatch(/VIP +FORWARDING +BACKEND +BIND +PID +VERSION\n/);
+    expect(shown).toMatch(/VIP +NEXT HOP +WEIGHT +SHARE +STATUS +CHECK +SESSIONS +PROBLEM\n/);
+    expect(shown).toMatch(/10\.0\.0\.11 +256 +100\.0% +UP +L7OK +7/);
+    expect(shown).toMatch(/10\.0\.0\.12 +256 +0\.0% +DOWN +L4CON +0 +HAProxy says DOWN: L4CON/);
   });
 
   it('events: time, type, and the rest by name', () => {

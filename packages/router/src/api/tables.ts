@@ -242,37 +242,52 @@ export function routesTables({ received, rejected, advertised }: RouterRoutes): 
   ];
 }
 
-/** `fib` for people: what the kernel does, with each member's share of the buckets. */
+/** `fib` for people: what the data plane does, with each member's share, in the words of that data plane. */
 export function fibTables({ vips, problems }: DataPlaneStatus): Table[] {
+  const details = keysOf(vips.map(({ detail }) => detail));
   const forwarding: Table = {
-    columns: ['VIP', 'FORWARDING', 'GROUP', 'TABLE', 'BUCKETS', 'FLOOR'],
+    columns: ['VIP', 'FORWARDING', ...details.map(heading)],
     rows: vips.map(({ vip, forwarding: isForwarding, detail }) => [
       vip,
       isForwarding,
-      detail['groupId'],
-      detail['table'],
-      detail['buckets'],
-      detail['floor'],
+      ...details.map((key) => detail[key]),
     ]),
   };
+  const members = vips.flatMap((one) => one.members.map((member) => ({ vip: one.vip, member })));
+  const known = (['interfaceName', 'buckets', 'packets'] as const).filter((key) =>
+    members.some(({ member }) => member[key] !== undefined),
+  );
+  const own = keysOf(members.map(({ member }) => member.detail ?? {}));
+  const names = { interfaceName: 'INTERFACE', buckets: 'BUCKETS', packets: 'PACKETS' } as const;
   const shares: Table = {
-    columns: ['VIP', 'NEXT HOP', 'INTERFACE', 'WEIGHT', 'BUCKETS', 'SHARE', 'PACKETS', 'PROBLEM'],
-    rows: vips.flatMap(({ vip, members }) =>
-      members.map((member) => [
-        vip,
-        member.nextHop,
-        member.interfaceName,
-        member.weight,
-        member.buckets,
-        `${(member.share * 100).toFixed(1)}%`,
-        member.packets,
-        member.problem,
-      ]),
-    ),
-    empty: 'no next hops: the VIPs are unreachable',
+    columns: [
+      ...['VIP', 'NEXT HOP', 'WEIGHT', 'SHARE'],
+      ...known.map((key) => names[key]),
+      ...own.map(heading),
+      'PROBLEM',
+    ],
+    rows: members.map(({ vip, member }) => [
+      vip,
+      member.nextHop,
+      member.weight,
+      `${(member.share * 100).toFixed(1)}%`,
+      ...known.map((key) => member[key]),
+      ...own.map((key) => member.detail?.[key]),
+      member.problem,
+    ]),
+    empty: 'no next hops: new connections to the VIPs are refused',
   };
   const trouble: Table = { columns: ['PROBLEM'], rows: problems.map((problem) => [problem]) };
   return problems.length === 0 ? [forwarding, shares] : [forwarding, shares, trouble];
+}
+
+function keysOf(details: readonly Readonly<Record<string, unknown>>[]): string[] {
+  return [...new Set(details.flatMap((detail) => Object.keys(detail)))];
+}
+
+/** `groupId` as `GROUP ID` */
+function heading(key: string): string {
+  return key.replace(/(?=[A-Z])/g, ' ').toUpperCase();
 }
 
 /** One event in one line. */

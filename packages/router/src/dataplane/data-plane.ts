@@ -32,6 +32,14 @@ export interface ForwardingShare {
   readonly share: number;
   /** Packets to it since its share was last changed; `undefined` where they are not counted, or were not asked for. */
   readonly packets: number | undefined;
+  /** Clients' connections to it at this moment; none where they are not known. */
+  readonly connections?: number;
+  /** What the data plane found when it last checked the member by itself; none where it does not, or has not yet. */
+  readonly check?: {
+    readonly passes: boolean;
+    /** In words: `UP: L7OK Layer7 check passed`. */
+    readonly text: string;
+  };
   /** Details in the data plane's own words. */
   readonly detail?: Readonly<Record<string, string | number | boolean>>;
   /** Why it is wanted but not forwarded to; empty when it is. */
@@ -57,8 +65,14 @@ export interface StatusParts {
   readonly packets?: boolean;
 }
 
+/** What packets to a member are addressed to: the VIP, which it has to hold then, or the address of the member itself. */
+export type MemberDestination = 'vip' | 'member';
+
 export interface DataPlaneStatus {
   readonly kind: string;
+  /** In a sentence: `the kernel`, `HAProxy`. */
+  readonly title: string;
+  readonly destination: MemberDestination;
   readonly vips: readonly VipForwarding[];
   /** What is wrong and cannot be repaired from here, one sentence each. */
   readonly problems: readonly string[];
@@ -99,6 +113,11 @@ export interface DataPlaneHandlers {
    * no more when this is called.
    */
   link(nextHop: string, problem: string | undefined): void;
+  /**
+   * What the data plane finds when it checks a member by itself is not what the pool goes by, in words; or it is again (`undefined`). Only
+   * where it makes checks of its own, and when it lasts.
+   */
+  dissent(vip: string, nextHop: string, text: string | undefined): void;
   /** A setting of the host was made because it was needed, for the first time. */
   configured(settings: readonly string[]): void;
   /** Somebody or something else changed what this data plane owns, and it was put right. */
@@ -152,8 +171,10 @@ export interface BucketMover {
  * - after `stop` packets are forwarded as before.
  */
 export interface DataPlane {
-  /** For people: `kernel`. */
+  /** In configurations and columns: `kernel`. */
   readonly kind: string;
+  /** In a sentence: `the kernel`. */
+  readonly title: string;
   /** Only where a member can be reached by its VIP without being in use. */
   readonly probeWays?: ProbeWays;
   /** Only where connections are spread by hash buckets. */

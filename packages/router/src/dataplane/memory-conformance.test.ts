@@ -11,6 +11,7 @@ const handlers = {
   obstacle: () => undefined,
   link: () => undefined,
   configured: () => undefined,
+  dissent: () => undefined,
   repaired: () => undefined,
   failing: () => undefined,
   operation: () => undefined,

@@ -19,7 +19,7 @@ export function checkStatus(status: RouterStatus): readonly Finding[] {
           ),
       ...checkAdvertised(one),
       ...checkClients([one]),
-      ...one.members.map((member) => checkMember(one.vip, member)),
+      ...one.members.map((member) => checkMember(one.vip, member, status.dataplane.destination)),
     ]),
     status.healthCheck.verified
       ? good('health check', 'healthCheck.caFile', status.healthCheck.detail)
@@ -30,7 +30,12 @@ export function checkStatus(status: RouterStatus): readonly Finding[] {
           'put the cluster CA there: without it any TLS server counts as an API server',
         ),
     ...status.dataplane.problems.map((problem) =>
-      fault('kernel', status.dataplane.kind, problem, 'what it names has to change on this host'),
+      fault(
+        status.dataplane.kind,
+        status.dataplane.title,
+        problem,
+        'what it names has to change on this host',
+      ),
     ),
     ...checkBfd(status.bfd),
     ...checkSources(status.memberSources),
@@ -61,19 +66,32 @@ function checkAdvertised({
   });
 }
 
-/** The TLS request through each member is made by the router itself, again and again: its last word counts. */
-function checkMember(vip: string, member: RouterStatus['vips'][number]['members'][number]): Finding {
+/** The TLS request to each member is made by the router itself, again and again: its last word counts, and that of the data plane. */
+function checkMember(
+  vip: string,
+  member: RouterStatus['vips'][number]['members'][number],
+  destination: RouterStatus['dataplane']['destination'],
+): Finding {
   const place = `${vip} by ${member.nextHop}`;
   const { state, health, reason } = member;
-  if (state === 'active' && health === 'passing') {
-    return good('member', place, 'answers /readyz over TLS through the VIP');
+  const isUsed = member.forwardingProblem === '';
+  if (state === 'active' && health === 'passing' && isUsed) {
+    const where = destination === 'vip' ? 'through the VIP' : 'at its own address';
+    return good('member', place, `answers /readyz over TLS ${where}`);
   }
   const value = reason === '' ? `${state}, health ${health}` : `${state}, health ${health}: ${reason}`;
   const fix =
-    member.session === 'none'
-      ? 'the VIP on an interface of that host, what answers on its port, a firewall there, or its API server'
-      : 'bgp-lb-speaker explain on that master; a firewall there, arp_ignore, or its API server';
+    member.inPool && !isUsed ? 'bgp-lb-router fib shows it' : memberFix(member.session, destination);
   return member.inPool ? warning('member', place, value, fix) : fault('member', place, value, fix);
+}
+
+function memberFix(session: string, destination: RouterStatus['dataplane']['destination']): string {
+  const isDirect = destination === 'vip';
+  if (session === 'none') {
+    const vip = isDirect ? 'the VIP on an interface of that host, ' : '';
+    return `${vip}what answers on its port, a firewall there, or its API server`;
+  }
+  return `bgp-lb-speaker explain on that master; a firewall there, ${isDirect ? 'arp_ignore, ' : ''}or its API server`;
 }
 
 function checkBfd({ scheduling, problems }: RouterStatus['bfd']): readonly Finding[] {
@@ -107,16 +125,16 @@ const NO_VIP = ':3:1';
 export function checkVipBinding(
   { received }: Pick<RouterRoutes, 'received'>,
   asn: number,
-  kind: string,
+  { kind, destination }: RouterStatus['dataplane'],
 ): readonly Finding[] {
-  if (kind !== 'kernel') return [];
+  if (destination !== 'vip') return [];
   return received
     .filter(({ largeCommunities }) => largeCommunities.includes(`${asn}${NO_VIP}`))
     .map(({ prefix, nextHop }) =>
       fault(
         'vip binding',
         `${prefix} by ${nextHop}`,
-        'its speaker has vipBind: false, and dataplane.kind is kernel: no packet for the VIP is answered there',
+        `its speaker has vipBind: false, and dataplane.kind is ${kind}: no packet for the VIP is answered there`,
         'set vipBind: true on that master, or dataplane.kind: haproxy here',
       ),
     );

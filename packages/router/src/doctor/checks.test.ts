@@ -18,6 +18,7 @@ const member = {
   recentExits: 0,
   heldBackForMs: null,
   drainedHere: false,
+  forwardingProblem: '',
   gates: [],
 } as const;
 const status: RouterStatus = {
@@ -42,7 +43,7 @@ const status: RouterStatus = {
   drain: { phase: 'none', sinceMs: null },
   healthCheck: { verified: true, detail: 'checked' },
   bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },
-  dataplane: { kind: 'kernel', problems: [] },
+  dataplane: { kind: 'kernel', title: 'the kernel', destination: 'vip', problems: [] },
   onLink: [],
   md5: { notFound: 0, unexpected: 0, failure: 0 },
   version: '0',
@@ -84,7 +85,11 @@ describe('doctor of the router', () => {
     ['a load balancer that is drained', { drain: { phase: 'withdrawn', sinceMs: 1 } }, 'fault'],
     ['a VIP that no upstream has', { vips: advertisedTo(false) }, 'fault'],
     ['a VIP that one of two upstreams has', { vips: advertisedTo(true, false) }, 'warning'],
-    ['a kernel that is not as it should be', { dataplane: { kind: 'kernel', problems: ['x'] } }, 'fault'],
+    [
+      'a kernel that is not as it should be',
+      { dataplane: { ...status.dataplane, problems: ['x'] } },
+      'fault',
+    ],
     ['BFD without a socket', { bfd: { scheduling: 'SCHED_FIFO 10', problems: ['x'] } }, 'fault'],
     ['BFD that others keep waiting', { bfd: { scheduling: 'nice -15 (EPERM)', problems: [] } }, 'warning'],
   ])('tells of %s, with what to do', (_what, changes, level) => {
@@ -111,14 +116,55 @@ describe('doctor of the router', () => {
       largeCommunities,
     });
     const received = [path('10.0.0.11', '64512:1:5'), path('10.0.0.12', '64512:1:5', '64512:3:1')] as never;
-    expect(checkVipBinding({ received }, 64512, 'kernel')).toMatchObject([
+    expect(checkVipBinding({ received }, 64512, status.dataplane)).toMatchObject([
       {
         level: 'fault',
         place: '10.100.0.1/32 by 10.0.0.12',
         value: expect.stringContaining('vipBind: false'),
       },
     ]);
-    expect(checkVipBinding({ received }, 64512, 'haproxy')).toEqual([]);
+    expect(checkVipBinding({ received }, 64512, { ...status.dataplane, destination: 'member' })).toEqual([]);
+  });
+
+  it('finds a member at fault that HAProxy does not use although it passes the health check, and speaks of no VIP there', () => {
+    const dataplane = {
+      kind: 'haproxy',
+      title: 'HAProxy',
+      destination: 'member',
+      problems: ['no answer'],
+    } as const;
+    const forwardingProblem = 'HAProxy says DOWN: L4TOUT';
+    const unused = {
+      ...member,
+      name: 'm2',
+      nextHop: '10.0.0.12',
+      forwardingProblem,
+      reason: forwardingProblem,
+    };
+    const listed = {
+      ...member,
+      name: 'm3',
+      nextHop: '10.0.0.13',
+      session: 'none',
+      state: 'out',
+      inPool: false,
+    } as const;
+    const vips = status.vips.map((vip) => ({ ...vip, members: [member, unused, listed] }));
+    const found = checkStatus({ ...status, dataplane, vips });
+    const members = found.filter(({ check }) => check === 'member');
+    expect(levels(members)).toEqual(['good', 'warning', 'fault']);
+    expect(members.map(({ value }) => value)).toEqual([
+      'answers /readyz over TLS at its own address',
+      expect.stringContaining('HAProxy says DOWN: L4TOUT'),
+      expect.anything(),
+    ]);
+    expect(members[1]).toMatchObject({ fix: 'bgp-lb-router fib shows it' });
+    expect(members[2]).toMatchObject({ fix: expect.stringMatching(/^what answers on its port/) });
+    expect(found.find(({ check }) => check === 'haproxy')).toMatchObject({
+      place: 'HAProxy',
+      value: 'no answer',
+    });
+    expect(JSON.stringify(found)).not.toMatch(/kernel|arp_ignore/);
   });
 
   it('counts what the kernel dropped for its TCP-MD5 signature', () => {

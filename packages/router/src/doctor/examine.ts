@@ -36,7 +36,7 @@ export async function examine(config: RouterConfig, fixes: boolean): Promise<rea
     ...(neighbors === undefined ? [] : checkNeighbors(neighbors)),
     ...(status === undefined || paths === undefined
       ? []
-      : checkVipBinding(paths, config.asn, status.dataplane.kind)),
+      : checkVipBinding(paths, config.asn, status.dataplane)),
     ...checkSignatures(hasPasswords ? tcpMd5Counters() : null),
     ...(await makeFootprint(config).examine({ nextHops: [...nextHops], fixes })),
     checkClock(isClockSynchronized(), new Date()),

@@ -17,6 +17,7 @@ const member = {
   recentExits: 0,
   heldBackForMs: null,
   drainedHere: false,
+  forwardingProblem: '',
   gates: [
     { name: 'session', pass: true, detail: 'Established', sinceMs: 70_000 },
     { name: 'flap back-off', pass: true, detail: '', sinceMs: 70_000 },
@@ -53,7 +54,7 @@ const status: ExplainedStatus = {
   drain: { phase: 'none', sinceMs: null },
   healthCheck: { verified: true, detail: 'checked against the cluster CA' },
   bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },
-  dataplane: { kind: 'kernel', problems: [] },
+  dataplane: { kind: 'kernel', title: 'the kernel', destination: 'vip', problems: [] },
   onLink: [],
 };
 const neighbor = (
@@ -239,6 +240,29 @@ describe('explain of the router', () => {
     expect(found).toMatchObject({ pass, sinceMs: 7_000, reason: expect.stringMatching(owner ?? phase) });
     if (owner !== null && !isOwnerPeer) expect(found?.next).toContain(`ip neigh | grep ${owner}`);
     expect(vip?.reasons.find(({ what }) => what === 'gate kernel')?.sinceMs).toBe(3_000);
+  });
+
+  it('speaks of HAProxy where that carries the VIPs, and of a member that it does not use', () => {
+    const dataplane = {
+      kind: 'haproxy',
+      title: 'HAProxy',
+      destination: 'member',
+      problems: ['no answer'],
+    } as const;
+    const forwardingProblem = 'HAProxy says DOWN: L4TOUT';
+    const unused = { ...member, forwardingProblem, reason: `not forwarded to: ${forwardingProblem}` };
+    const listed = { ...member, name: 'm2', session: 'none', state: 'out', inPool: false } as const;
+    const vips = status.vips.map((one) => ({ ...one, ready: false, members: [unused, listed] }));
+    const [vip] = explain({ ...status, dataplane, vips }, []);
+    const of = (what: string) => vip?.reasons.find((one) => one.what === what);
+    expect(of('gate haproxy')).toMatchObject({ pass: false, reason: 'HAProxy does not forward it' });
+    expect(of('haproxy')).toMatchObject({ pass: false, reason: 'no answer' });
+    expect(of('member 10.0.0.11')).toMatchObject({
+      pass: false,
+      next: expect.stringContaining('`bgp-lb-router fib`'),
+    });
+    expect(of('member m2')?.next).toMatch(/^whether its API server answers/);
+    expect(JSON.stringify(vip)).not.toMatch(/kernel|on an interface/);
   });
 
   it('names the command that takes a member back which the operator has drained here', () => {

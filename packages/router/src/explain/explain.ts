@@ -49,7 +49,9 @@ export function explain(
       healthCheck.detail,
       'put the cluster CA at healthCheck.caFile',
     ),
-    ...dataplane.problems.map((text) => reason('kernel', false, text, '`bgp-lb-router doctor` looks closer')),
+    ...dataplane.problems.map((text) =>
+      reason(dataplane.kind, false, text, '`bgp-lb-router doctor` looks closer'),
+    ),
     ...bfd.problems.map((text) => reason('BFD', false, text, 'see the log of the router')),
   ];
   return vips.map((vip) => {
@@ -57,12 +59,12 @@ export function explain(
       gatePool(vip),
       gateInitialHold(vip),
       gatePanic(vip),
-      gateForwarding(vip),
+      gateForwarding(vip, dataplane),
       ...gateClients(vip),
       ...gatesOnLink(vip, onLink),
       gateDrain(drain),
       ...vip.advertisements.map((one) => upstreamReason(one, neighbors)),
-      ...vip.members.flatMap((member) => [memberReason(member), ...memberGates(member)]),
+      ...vip.members.flatMap((member) => [memberReason(member, dataplane), ...memberGates(member)]),
       ...absentMasters(vip, neighbors),
       ...sourceReasons(vip, memberSources),
       ...host,
@@ -147,17 +149,20 @@ function gatesOnLink({ vip }: VipStatus, onLink: ExplainedStatus['onLink']): Rea
     });
 }
 
-function gateForwarding({ obstacle, ready, readySinceMs, members }: VipStatus): Reason {
+function gateForwarding(
+  { obstacle, ready, readySinceMs, members }: VipStatus,
+  { kind, title }: ExplainedStatus['dataplane'],
+): Reason {
   const wanted = members.some(({ inPool }) => inPool);
   const text = ready
-    ? 'the kernel forwards it'
+    ? `${title} forwards it`
     : obstacle !== null
       ? obstacle
       : wanted
-        ? 'the kernel does not forward it'
+        ? `${title} does not forward it`
         : 'nobody to forward it to';
   return reason(
-    'gate kernel',
+    `gate ${kind}`,
     ready,
     text,
     '`bgp-lb-router fib` shows each next hop, and why it is not used',
@@ -212,17 +217,33 @@ const listedHints: Readonly<Record<VipStatus['members'][number]['state'], string
   'last-resort': 'its /readyz is red: its API server',
   draining: 'its list says that it drains',
   stale: 'its API server',
-  out: 'whether that host has the VIP on an interface and answers on its port: the health check from here says the reason',
+  out: 'whether its API server answers there: the health check from here says the reason',
 };
 
-function memberReason(member: VipStatus['members'][number]): Reason {
-  const isGood = member.inPool && member.state === 'active';
+const OUT_BY_VIP =
+  'whether that host has the VIP on an interface and answers on its port: the health check from here says the reason';
+
+function memberReason(
+  member: VipStatus['members'][number],
+  { destination }: ExplainedStatus['dataplane'],
+): Reason {
+  const isUsed = member.forwardingProblem === '';
+  const isGood = member.inPool && member.state === 'active' && isUsed;
   const bfd = member.bfd === 'off' ? '' : `, BFD ${member.bfd}`;
   const facts = `${member.state}, weight ${member.weight}, session ${member.session}${bfd}, health ${member.health}`;
   const text = member.reason === '' ? facts : `${facts}: ${member.reason}`;
-  const hint = member.session === 'none' ? listedHints[member.state] : hints[member.state];
+  const hint = hintOf(member, destination);
   const next = member.drainedHere ? `\`bgp-lb-router undrain ${member.name}\`` : hint;
   return reason(`member ${member.name}`, isGood, text, next, member.sinceMs);
+}
+
+function hintOf(
+  { session, state, inPool, forwardingProblem }: VipStatus['members'][number],
+  destination: ExplainedStatus['dataplane']['destination'],
+): string {
+  if (inPool && forwardingProblem !== '') return '`bgp-lb-router fib` shows it, and why it is not used';
+  if (session !== 'none') return hints[state];
+  return state === 'out' && destination === 'vip' ? OUT_BY_VIP : listedHints[state];
 }
 
 /** The lists that the members of a VIP come from, and what sources say of each member. */
@@ -277,7 +298,7 @@ const gateHints: Readonly<Record<VipStatus['members'][number]['gates'][number]['
   link: 'the cable, or the interface towards it',
   BFD: '`bgp-lb-router neighbors NAME`: BFD, which `strict` asks for',
   cluster: 'the CA of that master, or pool.identities here',
-  'health check': 'what VIP:port answers through that master',
+  'health check': 'what answers the health check there',
   clients: clientHints.member,
   operator: '`bgp-lb-router undrain`',
   'flap back-off': 'it ends by itself if the member stays good; pool.flapHold',

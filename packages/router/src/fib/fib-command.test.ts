@@ -20,6 +20,8 @@ const member = {
 };
 const status: DataPlaneStatus = {
   kind: 'kernel',
+  title: 'the kernel',
+  destination: 'vip',
   problems: [],
   vips: [
     {
@@ -47,13 +49,15 @@ describe('fib --diff', () => {
   let server: Server;
   let differences: readonly Difference[];
   let onLink: OnLinkStatus[];
+  let vips: DataPlaneStatus['vips'];
 
   beforeEach(async () => {
     differences = [];
     onLink = [answering];
+    vips = status.vips;
     folder = mkdtempSync(join(tmpdir(), 'fib-command-'));
     const parts = [
-      { differences: async () => differences, status: () => status },
+      { title: 'HAProxy', differences: async () => differences, status: () => ({ ...status, vips }) },
       { status: () => onLink },
     ] as const;
     server = createServer((request, response) => {
@@ -94,6 +98,14 @@ describe('fib --diff', () => {
     expect(code).toBe(0);
     expect(out).toContain('no differences');
     expect(out).toMatch(/10\.0\.0\.11 +3072 +2048/);
+  });
+
+  it('says nothing of buckets where connections are spread in another way', async () => {
+    vips = status.vips.map((one) => ({
+      ...one,
+      members: one.members.map((share) => ({ ...share, buckets: undefined })),
+    }));
+    expect((await run()).out).not.toMatch(/BUCKETS|10\.0\.0\.11/);
   });
 
   it('ends with 1 when there are some, each on a line with its VIP', async () => {

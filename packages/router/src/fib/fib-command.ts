@@ -3,16 +3,16 @@ import { fibTables } from '../api/tables.ts';
 import type { DataPlaneStatus } from '../dataplane/data-plane.ts';
 import { type FibReport, fibReportTables } from './fib-report.ts';
 
-/** `fib`: what the kernel does. With `--diff` what of it is not as wanted; exit code 1 when there is something. */
+/** `fib`: what the data plane does. With `--diff` what of it is not as wanted; exit code 1 when there is something. */
 export const fibCommand: Command = {
   syntax: 'fib',
-  describe: 'Show what the kernel does, with the share of each member',
+  describe: 'Show what the kernel does, or HAProxy, with the share of each member',
   prints: true,
   asksDaemon: true,
   options: {
     diff: {
       type: 'boolean',
-      describe: 'show what the kernel has against what the router wants; status 1 when something differs',
+      describe: 'show what there is against what the router wants; status 1 when something differs',
     },
   },
   async run(context) {

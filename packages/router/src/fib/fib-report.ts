@@ -19,7 +19,7 @@ interface BucketCount {
   readonly fair: number;
 }
 
-/** `/api/v1/fib/differences`: what the kernel has against what the router wants, as it is before anything is put right. */
+/** `/api/v1/fib/differences`: what the data plane has against what the router wants, as it is before anything is put right. */
 export interface FibReport {
   readonly differences: readonly FibDifference[];
   readonly buckets: readonly BucketCount[];
@@ -27,7 +27,7 @@ export interface FibReport {
 
 /** Reads everything anew. @throws ControlError when it cannot be read */
 export async function fibReport(
-  dataPlane: Pick<DataPlane, 'differences' | 'status'>,
+  dataPlane: Pick<DataPlane, 'title' | 'differences' | 'status'>,
   onLink: Pick<OnLinkResponder, 'status'>,
 ): Promise<FibReport> {
   try {
@@ -35,7 +35,7 @@ export async function fibReport(
     return { differences, buckets: bucketCounts(dataPlane) };
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
-    throw new ControlError(503, `what the kernel has cannot be read: ${text}`);
+    throw new ControlError(503, `what ${dataPlane.title} has cannot be read: ${text}`);
   }
 }
 
@@ -75,10 +75,14 @@ export function fibReportTables({ differences, buckets }: FibReport): readonly T
       rows: differences.map(({ vip, object, difference }) => [vip ?? 'all', object, difference]),
       empty: 'no differences',
     },
-    {
-      columns: ['VIP', 'NEXT HOP', 'BUCKETS', 'BY WEIGHT'],
-      rows: buckets.map(({ vip, nextHop, buckets: has, fair }) => [vip, nextHop, has, fair]),
-      empty: 'no next hops: the VIPs are unreachable',
-    },
+    // Where connections are spread in another way there are none, and nothing to say of them.
+    ...(buckets.length === 0
+      ? []
+      : [
+          {
+            columns: ['VIP', 'NEXT HOP', 'BUCKETS', 'BY WEIGHT'],
+            rows: buckets.map(({ vip, nextHop, buckets: has, fair }) => [vip, nextHop, has, fair]),
+          },
+        ]),
   ];
 }

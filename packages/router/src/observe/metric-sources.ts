@@ -43,6 +43,15 @@ export function metricSources({
         .vips.flatMap(({ vip, members }) =>
           members.map(({ nextHop, packets }) => ({ vip, member: nextHop, packets })),
         ),
+    carried: () =>
+      dataPlane.status({ shares: false }).vips.flatMap(({ vip, members }) =>
+        members.map(({ nextHop, connections, check }) => ({
+          vip,
+          member: nextHop,
+          connections,
+          passes: check?.passes,
+        })),
+      ),
     forwarding: () =>
       [...pools.keys()].map((vip) => ({ vip, forwarding: dataPlane.forwarding(vip).length > 0 })),
     advertised: () =>

@@ -5,6 +5,7 @@ import type { MemberSourceStatus } from '../membership/source-status.ts';
 import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
 import { BfdMetrics } from './bfd-metrics.ts';
 import { ClientMetrics } from './client-metrics.ts';
+import { type CarriedMember, DataPlaneMetrics } from './data-plane-metrics.ts';
 import { observeSources } from './source-metrics.ts';
 
 /** Names of the metrics begin so. */
@@ -32,6 +33,7 @@ export interface MetricSources {
     /** `undefined` where the kernel does not count them. */
     readonly packets: number | undefined;
   }[];
+  carried(): readonly CarriedMember[];
   forwarding(): readonly { readonly vip: string; readonly forwarding: boolean }[];
   advertised(): readonly { readonly vip: string; readonly upstream: string; readonly advertised: boolean }[];
   drain(): DrainPhase;
@@ -75,9 +77,7 @@ export class RouterMetrics {
   readonly notifications: Counter<'direction' | 'code'>;
   readonly probes: Counter<'vip' | 'result'>;
   readonly probeDuration: Histogram<'vip'>;
-  readonly kernelOperations: Counter<'operation' | 'result'>;
-  readonly kernelOperationDuration: Histogram<'operation'>;
-  readonly repairs: Counter<string>;
+  readonly dataPlane: DataPlaneMetrics;
   readonly bfd: BfdMetrics;
   readonly clients: ClientMetrics;
 
@@ -86,6 +86,7 @@ export class RouterMetrics {
     this.metrics = createMetrics({ program: 'bgp-lb-router', version });
     this.bfd = new BfdMetrics(this.metrics.registry);
     this.clients = new ClientMetrics(this.metrics.registry);
+    this.dataPlane = new DataPlaneMetrics(this.metrics.registry, PREFIX);
     const registers = [this.metrics.registry];
     const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
       new Counter<L>({ name: `${PREFIX}${name}`, help, labelNames: [...labelNames], registers });
@@ -126,18 +127,6 @@ export class RouterMetrics {
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
       registers,
     });
-    this.kernelOperations = counter('kernel_operations_total', 'Requests to the kernel, by result.', [
-      'operation',
-      'result',
-    ]);
-    this.kernelOperationDuration = new Histogram({
-      name: `${PREFIX}kernel_operation_duration_seconds`,
-      help: 'Time of a request to the kernel, answer included.',
-      labelNames: ['operation'],
-      buckets: [0.000_01, 0.000_05, 0.000_1, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.05],
-      registers,
-    });
-    this.repairs = counter('repairs_total', 'Objects that others had changed and that were put right.', []);
   }
 
   /**
@@ -161,6 +150,7 @@ export class RouterMetrics {
   /** Gauges, which ask their sources with each scrape. */
   observe(sources: MetricSources): void {
     observeSources(this.metrics.registry, PREFIX, () => sources.memberSources());
+    this.dataPlane.observe(() => sources.carried());
     this.#gauge(
       'member_weight',
       'Weight of a member in its pool, 0 to 256.',
@@ -187,7 +177,7 @@ export class RouterMetrics {
     this.#gauge('pool_members', 'Members of a pool by state.', ['vip', 'state'], () => countByState(sources));
     this.#gauge(
       'member_bucket_share',
-      'Part of the hash buckets that point to a member, 0 to 1.',
+      'Part of new connections that a member gets, 0 to 1: with the kernel, its part of the hash buckets.',
       ['vip', 'member'],
       () => sources.shares().map(({ vip, member, share }) => ({ labels: { vip, member }, value: share })),
     );

@@ -22,6 +22,10 @@ beforeEach(() => {
     members: () => [{ vip: 'v', name: '10.0.0.11', state: 'active', weight: 256, exits: 3, heldUntil: 1 }],
     shares: () => [{ vip: 'v', member: '10.0.0.11', share: 0.5 }],
     packets: () => [{ vip: 'v', member: '10.0.0.11', packets: 12 }],
+    carried: () => [
+      { vip: 'v', member: '10.0.0.11', connections: 7, passes: false },
+      { vip: 'v', member: '10.0.0.12', connections: undefined, passes: undefined },
+    ],
     forwarding: () => [{ vip: 'v', forwarding: true }],
     advertised: () => [
       { vip: 'v', upstream: 'tor-1', advertised: true },
@@ -245,7 +249,7 @@ describe('the observer', () => {
       observer.repaired(['set-route 10.100.0.1/32 (group) table 254 metric 84']);
       observer.forwarding('10.100.0.1/32', i % 2 === 0 ? [] : ['10.0.0.11']);
       observer.problem(`cannot read ${i}`);
-      observer.failing(i % 2 === 0 ? 'set group: ENOMEM' : undefined);
+      observer.failing('HAProxy', i % 2 === 0 ? 'set group: ENOMEM' : undefined);
       observer.operation('set-group', 1, 'ENOMEM');
     }
     const counts = new Map<unknown, number>();
@@ -255,10 +259,40 @@ describe('the observer', () => {
       'vip-forwarding': 60,
       problem: 60,
       'data-plane': 10,
-      'kernel-refused': 10,
+      'data-plane-refused': 10,
     });
     observer.close();
     expect(lines.filter(({ type }) => type === 'suppressed')).toHaveLength(5);
+  });
+
+  it('says which data plane is not as wanted, and counts what it was asked', async () => {
+    observer.operation('reload', 900, undefined);
+    observer.operation('add-server', 1, 'refused');
+    observer.failing('HAProxy', 'nothing listens there');
+    expect(lines.at(-1)).toMatchObject({ msg: 'HAProxy is not as wanted: nothing listens there' });
+    expect(await metric('bgp_lb_router_data_plane_as_wanted')).toBe('0');
+    observer.failing('HAProxy', undefined);
+    expect(lines.at(-1)).toMatchObject({ msg: 'HAProxy is as wanted again' });
+    expect(await metric('bgp_lb_router_data_plane_as_wanted')).toBe('1');
+    const operations = 'bgp_lb_router_data_plane_operations_total';
+    expect(await metric(`${operations}{operation="reload",result="ok"}`)).toBe('1');
+    expect(await metric(`${operations}{operation="add-server",result="error"}`)).toBe('1');
+  });
+
+  it('has what the data plane itself finds of members, where it does', async () => {
+    expect(await metric('bgp_lb_router_member_connections{vip="v",member="10.0.0.11"}')).toBe('7');
+    expect(await metric('bgp_lb_router_member_check_up{vip="v",member="10.0.0.11"}')).toBe('0');
+    expect(await metric('bgp_lb_router_member_check_up{vip="v",member="10.0.0.12"}')).toBeUndefined();
+  });
+
+  it('writes where the check of the data plane says otherwise than ours, and when it does no more', () => {
+    observer.dissent('v', '10.0.0.11', 'HAProxy says DOWN: L4TOUT; the health check passes');
+    observer.dissent('v', '10.0.0.11', undefined);
+    expect(types()).toEqual(['checks-differ', 'checks-differ']);
+    expect(lines.map(({ level, msg }) => [level, msg])).toEqual([
+      ['warn', 'v: 10.0.0.11: HAProxy says DOWN: L4TOUT; the health check passes'],
+      ['info', 'v: 10.0.0.11: the checks agree again'],
+    ]);
   });
 
   it('gives no label to anything that a peer chooses', async () => {

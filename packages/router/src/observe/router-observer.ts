@@ -28,6 +28,7 @@ import type { OnLinkChange } from '../on-link/on-link-responder.ts';
 import type { Transition } from '../pool/member-view.ts';
 import type { Rebalance } from '../rebalance/rebalancer.ts';
 import type { ReloadChanges } from '../reload/reload-changes.ts';
+import { peerEventText } from './peer-event-text.ts';
 import type { RouterMetrics } from './router-metrics.ts';
 
 /**
@@ -39,7 +40,7 @@ const LIMITS = {
   neighbor: { perSubject: 10, perKind: 600 },
   /** Transitions of one member of one VIP, and those of one BFD session. */
   member: { perSubject: 60, perKind: 1200 },
-  kernel: { perSubject: 10, perKind: 10 },
+  dataPlane: { perSubject: 10, perKind: 10 },
   warning: { perSubject: 1, perKind: 60 },
   other: { perSubject: 60, perKind: 60 },
 } as const satisfies Readonly<Record<string, LineLimits>>;
@@ -118,6 +119,19 @@ export class RouterObserver {
     const level = nextHops.length === 0 ? 'warn' : 'info';
     const bound = { subject: vip, limits: LIMITS.member };
     this.#record(level, 'vip-forwarding', { vip, nextHops }, `${vip}: forwarded ${text}`, bound);
+  }
+
+  /** The data plane's own check of a member says otherwise than the router's, or no more. */
+  dissent(vip: string, member: string, dissent: string | undefined): void {
+    const text = `${vip}: ${member}: ${dissent ?? 'the checks agree again'}`;
+    const level = dissent === undefined ? 'info' : 'warn';
+    this.#record(
+      level,
+      'checks-differ',
+      { vip, member, dissent: dissent ?? null },
+      text,
+      ofMember(vip, member),
+    );
   }
 
   /** Something of others keeps all clients of a VIP from its members, or does no more. */
@@ -227,7 +241,7 @@ export class RouterObserver {
     this.#countNeighborEvent(who, event);
     const level = event.type === 'forgotten' || event.type === 'paths-kept' ? 'debug' : 'info';
     const { type, ...fields } = event;
-    const text = `${who.peer}: ${describe(event)}`;
+    const text = `${who.peer}: ${peerEventText(event)}`;
     this.#record(level, `neighbor-${type}`, { ...who, ...fields }, text, ofNeighbor(who));
   }
 
@@ -281,19 +295,21 @@ export class RouterObserver {
   }
 
   operation(kind: string, tookMs: number, error: string | undefined): void {
-    this.#metrics.kernelOperations.inc({ operation: kind, result: error === undefined ? 'ok' : 'error' });
-    this.#metrics.kernelOperationDuration.observe({ operation: kind }, tookMs / 1000);
+    const { operations, operationDuration } = this.#metrics.dataPlane;
+    operations.inc({ operation: kind, result: error === undefined ? 'ok' : 'error' });
+    operationDuration.observe({ operation: kind }, tookMs / 1000);
     if (error !== undefined) {
-      const bound = { subject: '', limits: LIMITS.kernel };
-      this.#record('error', 'kernel-refused', { operation: kind, error }, error, bound);
+      const bound = { subject: '', limits: LIMITS.dataPlane };
+      this.#record('error', 'data-plane-refused', { operation: kind, error }, error, bound);
     }
   }
 
-  /** The kernel is not as wanted, or is again. */
-  failing(problem: string | undefined): void {
+  /** The data plane is not as wanted, or is again. @param title of it */
+  failing(title: string, problem: string | undefined): void {
     const isWell = problem === undefined;
-    const text = isWell ? 'the kernel is as wanted again' : `the kernel is not as wanted: ${problem}`;
-    const bound = { subject: '', limits: LIMITS.kernel };
+    this.#metrics.dataPlane.asWanted.set(isWell ? 1 : 0);
+    const text = isWell ? `${title} is as wanted again` : `${title} is not as wanted: ${problem}`;
+    const bound = { subject: '', limits: LIMITS.dataPlane };
     this.#record(isWell ? 'info' : 'error', 'data-plane', { problem: problem ?? null }, text, bound);
   }
 
@@ -302,7 +318,7 @@ export class RouterObserver {
   }
 
   repaired(operations: readonly string[]): void {
-    this.#metrics.repairs.inc(operations.length);
+    this.#metrics.dataPlane.repairs.inc(operations.length);
     this.#record('warn', 'repaired', { operations }, `put right: ${operations.join('; ')}`);
   }
 
@@ -364,31 +380,4 @@ function ofNeighbor({ peer }: NamedNeighbor): Bound {
 /** Code and subcode without the text of the peer's operator: a label must not be the peer's to choose. */
 function notificationClass({ code, subcode }: { readonly code: number; readonly subcode: number }): string {
   return `${code}/${subcode}`;
-}
-
-function describe(event: PeerEvent): string {
-  switch (event.type) {
-    case 'transition':
-      return `${event.from} -> ${event.to}: ${event.reason}`;
-    case 'notification-sent':
-      return `sent NOTIFICATION ${event.text}`;
-    case 'notification-received':
-      return `received NOTIFICATION ${event.text}`;
-    case 'connection-refused':
-      return `connection refused: ${event.reason}`;
-    case 'attribute-fault':
-      return `attribute ${event.attribute}: ${event.reason} (${event.action})`;
-    case 'idle-hold':
-      return event.seconds === Number.POSITIVE_INFINITY
-        ? 'left alone until it is reset'
-        : `left alone for ${event.seconds} s after repeated failures or too many prefixes`;
-    case 'paths-kept':
-      return `${event.count} paths kept as stale for ${event.seconds} s`;
-    case 'stale-paths-removed':
-      return `${event.count} stale paths removed: ${event.reason}`;
-    case 'refresh-ignored':
-      return `route refresh of ${event.family} ignored: it began before the End-of-RIB`;
-    case 'forgotten':
-      return 'no session and no path left';
-  }
 }

@@ -8,12 +8,6 @@ const GAP = 1000;
 /** Octets of ASCII; `systemctl status` shows one line. */
 const MOST = 512;
 
-/** Data planes as they are called here. */
-const names: ReadonlyMap<string, string> = new Map([
-  ['kernel', 'the kernel'],
-  ['haproxy', 'HAProxy'],
-]);
-
 /** A VIP in one line. */
 export interface ServedVip {
   /** `10.100.0.1/32` */
@@ -42,13 +36,13 @@ export function servedVips(
 
 /**
  * `STATUS=` of sd_notify(3): what `systemctl status` shows in one line.
- * @param kind of the data plane
+ * @param title of the data plane
  * @param problem what keeps it from being as the router wants it
  */
 export function serviceStatusLine(
   vips: readonly ServedVip[],
   isDraining: boolean,
-  kind: string,
+  title: string,
   problem: string | undefined,
 ): string {
   const parts = vips.map(({ vip, forwarding, members, upstreams }) => {
@@ -60,9 +54,7 @@ export function serviceStatusLine(
   });
   // A newline would begin another assignment.
   const trouble =
-    problem === undefined
-      ? ''
-      : `${names.get(kind) ?? kind} is not as wanted: ${problem.replaceAll(/\s+/g, ' ')}; `;
+    problem === undefined ? '' : `${title} is not as wanted: ${problem.replaceAll(/\s+/g, ' ')}; `;
   const text = `${trouble}${isDraining ? 'drained; ' : ''}${parts.join('; ')}`;
   return `STATUS=${text.length > MOST ? `${text.slice(0, MOST - 3)}...` : text}`;
 }

@@ -55,6 +55,14 @@ describe('HAProxy, driven at run time', () => {
     await connections(20);
     expect(host.requests.get(bad)).toBeUndefined();
     expect(host.requests.get(good)).toBe(40);
+    await expect
+      .poll(() => host.dissents, { timeout: 5000 })
+      .toContainEqual([
+        bad,
+        expect.stringMatching(/^HAProxy says (NOLB|DOWN): L.*; the health check passes$/),
+      ]);
+    const share = plane.status().vips[0]?.members.find(({ nextHop }) => nextHop === bad);
+    expect(share).toMatchObject({ connections: 0, check: { passes: false }, share: 0 });
   });
 
   it('serves those that are not ready when there are no others, until one is', async () => {

@@ -2,6 +2,7 @@ import type { Clock } from '@bgp-lb/protocol/node';
 import { hostPrefix } from '../../bgp/neighbor-options.ts';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import type { CarriedVip, DataPlane, DataPlaneHandlers, DataPlaneStatus, Difference } from '../data-plane.ts';
+import { ChecksByVip } from './checks-by-vip.ts';
 import { ConfigDelivery } from './config-delivery.ts';
 import { configIdentity, haproxyConfig, serverArguments } from './haproxy-config.ts';
 import type { HaproxyFiles, HaproxyTexts } from './haproxy-files.ts';
@@ -10,8 +11,6 @@ import { backendOf, type HaproxySettings } from './haproxy-settings.ts';
 import { haproxyForwarding, servesOf } from './haproxy-status.ts';
 import { HaproxyVips } from './haproxy-vips.ts';
 import { orderServers } from './order-servers.ts';
-import { OverruledChecks } from './overruled-checks.ts';
-import type { RunningServer } from './run-time-answers.ts';
 import {
   type ServerCommand,
   type ServerDifference,
@@ -53,14 +52,14 @@ export interface HaproxyHost {
 /** Terminates the VIPs' connections in HAProxy, a process of its own that lives without us. */
 export class HaproxyDataPlane implements DataPlane {
   readonly kind = 'haproxy';
+  readonly title = 'HAProxy';
   readonly #options: HaproxyDataPlaneOptions;
   readonly #host: HaproxyHost;
   #handlers: DataPlaneHandlers | undefined;
   readonly #vips: HaproxyVips;
   #snapshot: HaproxySnapshot | undefined;
   readonly #forwarding = new Map<string, readonly string[]>();
-  /** By prefix. */
-  readonly #overruled = new Map<string, OverruledChecks>();
+  readonly #checks: ChecksByVip;
   readonly #problems = new Map<'haproxy' | 'master' | 'file' | 'route', string>();
   #failing: string | undefined;
   /** Everything was as wanted at the last look, and nothing else is wanted since: what differs is somebody else's doing. */
@@ -78,6 +77,10 @@ export class HaproxyDataPlane implements DataPlane {
     this.#options = options;
     this.#host = host;
     this.#vips = new HaproxyVips(options.vips);
+    this.#checks = new ChecksByVip({
+      isByPool: options.isOverruled,
+      onDissent: (...dissent) => this.#handlers?.dissent(...dissent),
+    });
     this.#delivery = new ConfigDelivery({
       ...host,
       texts: () => this.#texts(),
@@ -131,7 +134,8 @@ export class HaproxyDataPlane implements DataPlane {
     const vips = this.#vips.current.map((vip) =>
       haproxyForwarding(vip, this.#vips.nextHops(hostPrefix(vip.address)), this.#snapshot),
     );
-    return { kind: this.kind, vips, problems: [...this.#problems.values()] };
+    const { kind, title } = this;
+    return { kind, title, destination: 'member', vips, problems: [...this.#problems.values()] };
   }
 
   async differences(): Promise<readonly Difference[]> {
@@ -227,7 +231,10 @@ export class HaproxyDataPlane implements DataPlane {
     const snapshot = await this.#read();
     // HAProxy was not there at first: before it is known who is to serve, nothing is taken from it.
     this.#vips.adopt(snapshot.servers);
-    this.#overrule(snapshot.servers);
+    for (const vip of this.#vips.all) {
+      const nextHops = this.#vips.nextHops(hostPrefix(vip.address));
+      this.#checks.look(vip, nextHops, snapshot.servers, this.#host.clock.now());
+    }
     const identity = configIdentity(this.#settings());
     const isOther = snapshot.process.description !== identity;
     const found = this.#compare(snapshot);
@@ -300,19 +307,8 @@ export class HaproxyDataPlane implements DataPlane {
 
   #wantedServers({ address, machinePort }: CarriedVip): WantedServer[] {
     const vip = hostPrefix(address);
-    const isOverruled = (nextHop: string): boolean => this.#overruled.get(vip)?.has(nextHop) === true;
+    const isOverruled = (nextHop: string): boolean => this.#checks.isOverruled(vip, nextHop);
     return wantedServers(this.#vips.nextHops(vip), machinePort, isOverruled);
-  }
-
-  #overrule(servers: readonly RunningServer[]): void {
-    for (const { address } of this.#vips.all) {
-      const vip = hostPrefix(address);
-      const checks = this.#overruled.get(vip) ?? new OverruledChecks();
-      this.#overruled.set(vip, checks);
-      const own = servers.filter((one) => one.backend === backendOf(address));
-      const isByPool = (nextHop: string): boolean => this.#options.isOverruled(vip, nextHop);
-      checks.look(this.#vips.nextHops(vip), own, isByPool, this.#host.clock.now());
-    }
   }
 
   /** Beside everything else: a master that is slow to answer keeps nothing waiting. */
@@ -343,7 +339,7 @@ export class HaproxyDataPlane implements DataPlane {
   #dropLeft(): void {
     for (const vip of this.#vips.drop(this.#host.clock.now())) {
       this.#forwarding.delete(vip);
-      this.#overruled.delete(vip);
+      this.#checks.forget(vip);
     }
   }
 

@@ -2,7 +2,7 @@ import { hostPrefix } from '../../bgp/neighbor-options.ts';
 import { FULL_WEIGHT, type WeightedNextHop } from '../../pool/member-view.ts';
 import type { CarriedVip, ForwardingShare, VipForwarding } from '../data-plane.ts';
 import type { HaproxySnapshot } from './haproxy-process.ts';
-import { backendOf } from './haproxy-settings.ts';
+import { backendOf, socketAddress } from './haproxy-settings.ts';
 import type { RunningServer } from './run-time-answers.ts';
 
 /** Tells which servers get new connections, of those that the pool uses. */
@@ -33,6 +33,8 @@ export function haproxyForwarding(
       share: isServing && total > 0 ? server.weight / total : 0,
       packets: undefined,
       ...(server !== undefined && {
+        connections: server.sessions,
+        ...(isJudged(server) && { check: { passes: server.isUp, text: checkText(server) } }),
         detail: { status: server.status, check: server.check, sessions: server.sessions },
       }),
       problem: isServing ? '' : problemOf(server, weight),
@@ -44,9 +46,8 @@ export function haproxyForwarding(
     members,
     detail: {
       backend,
-      bind: `${address}:${port}`,
-      pid: snapshot?.process.pid ?? 0,
-      version: snapshot?.process.version ?? '',
+      bind: socketAddress(address, port),
+      ...(snapshot !== undefined && { pid: snapshot.process.pid, version: snapshot.process.version }),
     },
   };
 }
@@ -54,6 +55,15 @@ export function haproxyForwarding(
 function problemOf(server: RunningServer | undefined, weight: number): string {
   if (server === undefined) return 'HAProxy does not have it yet';
   if (server.admin === 'drain' && weight < FULL_WEIGHT) return '';
-  const last = server.check === '' ? 'not checked yet' : `${server.check} ${server.detail}`.trim();
-  return `HAProxy says ${server.status}: ${last}`;
+  return `HAProxy says ${checkText(server)}`;
+}
+
+/** HAProxy has an opinion of its own: it checks the member, and has done so once. */
+function isJudged({ isChecked, check }: RunningServer): boolean {
+  return isChecked && check !== '';
+}
+
+/** HAProxy's word for a server, and what its last check found. */
+export function checkText({ status, check, detail }: RunningServer): string {
+  return `${status}: ${check === '' ? 'not checked yet' : `${check} ${detail}`.trim()}`;
 }

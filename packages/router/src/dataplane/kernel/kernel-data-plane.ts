@@ -47,6 +47,7 @@ const MAIN_TABLE = 254;
 /** Forwards by nexthop objects, one resilient group for each VIP, and its route. */
 export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   readonly kind = 'kernel';
+  readonly title = 'the kernel';
   readonly probeWays: ProbeWays = this;
   readonly buckets: BucketMover = this;
   #options: KernelDataPlaneOptions;
@@ -186,7 +187,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
 
   status({ shares, packets = shares }: StatusParts): DataPlaneStatus {
     return {
-      kind: this.kind,
+      ...({ kind: this.kind, title: this.title, destination: 'vip' } as const),
       vips: [...this.#vips.asked].map(([vip, nextHops]) =>
         vipForwarding({
           ...{ vip, nextHops, isLeaving: this.#vips.isLeaving(vip), table: this.#options.table },
@@ -327,9 +328,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   #changed(change: KernelChange): void {
     const { protocol } = this.#options;
     const isOurs = change.kind !== 'route' || concerns(change, protocol, this.#vips.wanted, this.#nextHops());
-    if (isOurs) {
-      this.#scheduleReadBack(change.kind === 'link' ? LINK_GAP : READ_BACK_GAP);
-    }
+    if (isOurs) this.#scheduleReadBack(change.kind === 'link' ? LINK_GAP : READ_BACK_GAP);
   }
 
   #scheduleReadBack(gap: number): void {

@@ -35,6 +35,7 @@ export class MemoryHost {
 /** A data plane in memory: it has no ways for probes, and no hash buckets. */
 export class MemoryDataPlane implements DataPlane {
   readonly kind = 'memory';
+  readonly title = 'memory';
   readonly #host: MemoryHost;
   readonly #clock: Clock;
   #vips: readonly string[];
@@ -107,7 +108,7 @@ export class MemoryDataPlane implements DataPlane {
         detail: {},
       };
     });
-    return { kind: this.kind, vips, problems: [] };
+    return { kind: this.kind, title: this.title, destination: 'vip', vips, problems: [] };
   }
 
   async differences(): Promise<readonly Difference[]> {

@@ -26,6 +26,8 @@ export class HaproxyHost {
   readonly #certificates: Certificates;
   #haproxy: ChildProcess | undefined;
   readonly repaired: string[][] = [];
+  /** Members of which its check says otherwise than the pool, and what. */
+  readonly dissents: [string, string | undefined][] = [];
   /** Requests that each member got besides those for its readiness, by address. */
   readonly requests: Map<string, number> = new Map();
 
@@ -134,6 +136,7 @@ export class HaproxyHost {
       obstacle: () => undefined,
       link: () => undefined,
       configured: () => undefined,
+      dissent: (_, nextHop, text) => this.dissents.push([nextHop, text]),
       repaired: (operations) => this.repaired.push([...operations]),
       failing: () => undefined,
       operation: () => undefined,

@@ -58,6 +58,7 @@ async function obey(call: HostCall): Promise<unknown> {
         forwarding: (vip, nextHops) => tell({ event: 'forwarding', text: `${vip} ${nextHops.join(' ')}` }),
         obstacle: (vip, obstacle) => tell({ event: 'obstacle', text: `${vip} ${obstacle ?? 'none'}` }),
         configured: () => undefined,
+        dissent: () => undefined,
         repaired: (operations) => tell({ event: 'repaired', text: operations.join('; ') }),
         failing: (problem) => tell({ event: 'failing', text: problem ?? '' }),
         operation: (kind, _, error) => {

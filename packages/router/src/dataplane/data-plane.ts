@@ -65,14 +65,12 @@ export interface StatusParts {
   readonly packets?: boolean;
 }
 
-/** What packets to a member are addressed to: the VIP, which it has to hold then, or the address of the member itself. */
-export type MemberDestination = 'vip' | 'member';
-
 export interface DataPlaneStatus {
   readonly kind: string;
   /** In a sentence: `the kernel`, `HAProxy`. */
   readonly title: string;
-  readonly destination: MemberDestination;
+  /** What packets to a member are addressed to: the VIP, which it has to hold then, or the address of the member itself. */
+  readonly destination: 'vip' | 'member';
   readonly vips: readonly VipForwarding[];
   /** What is wrong and cannot be repaired from here, one sentence each. */
   readonly problems: readonly string[];

@@ -65,6 +65,8 @@ describe('lint', () => {
     ['packages/kubernetes/src/sample.ts', '@bgp-lb/router'],
     ['packages/kubernetes/src/sample.ts', '@bgp-lb/speaker'],
     ['packages/kubernetes/src/sample.ts', '@bgp-lb/protocol/node'],
+    ['packages/controller/src/sample.ts', '@bgp-lb/router'],
+    ['packages/controller/src/sample.ts', '@bgp-lb/linux'],
     ['packages/router/src/sample.ts', '@bgp-lb/speaker'],
     ['packages/router/src/sample.ts', 'koffi'],
     ['packages/speaker/src/sample.ts', '@bgp-lb/router'],

@@ -6,7 +6,12 @@ export {
 } from './api-access.ts';
 export { ApiClient, type ApiClientOptions } from './api-client.ts';
 export { type Credential, type CredentialState, credentialState } from './credential.ts';
-export type { KubernetesObject, ObjectMeta } from './kubernetes-object.ts';
+export {
+  isJsonObject,
+  type KubernetesObject,
+  kubernetesObject,
+  type ObjectMeta,
+} from './kubernetes-object.ts';
 export type { ObjectSelection } from './list-objects.ts';
 export { openKubeconfig } from './open-kubeconfig.ts';
 export {

@@ -12,6 +12,11 @@ export interface ObjectMeta {
   readonly uid?: string | undefined;
   readonly resourceVersion: string;
   readonly annotations?: Readonly<Record<string, string>> | undefined;
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+  /** Counts the changes of `spec`. */
+  readonly generation?: number | undefined;
+  /** It is being deleted since (metav1.Time); finalizers hold it. */
+  readonly deletionTimestamp?: string | undefined;
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -26,7 +31,7 @@ export function kubernetesObject(value: unknown): KubernetesObject {
   if (!isJsonObject(value)) throw malformed('an object', value);
   const { metadata } = value;
   if (!isJsonObject(metadata)) throw malformed('an object with metadata', value);
-  const { name, namespace, uid } = metadata;
+  const { name, namespace, uid, generation, deletionTimestamp } = metadata;
   if (typeof name !== 'string' || name === '') throw malformed('metadata.name', name);
   return {
     ...value,
@@ -35,7 +40,10 @@ export function kubernetesObject(value: unknown): KubernetesObject {
       namespace: typeof namespace === 'string' ? namespace : undefined,
       uid: typeof uid === 'string' ? uid : undefined,
       resourceVersion: resourceVersionOf(value),
-      annotations: annotationsOf(metadata['annotations']),
+      annotations: textsOf(metadata['annotations']),
+      labels: textsOf(metadata['labels']),
+      generation: typeof generation === 'number' ? generation : undefined,
+      deletionTimestamp: typeof deletionTimestamp === 'string' ? deletionTimestamp : undefined,
     },
   };
 }
@@ -53,7 +61,7 @@ export function objectKey({ namespace, name }: ObjectMeta): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-function annotationsOf(value: unknown): Readonly<Record<string, string>> | undefined {
+function textsOf(value: unknown): Readonly<Record<string, string>> | undefined {
   if (!isJsonObject(value)) return undefined;
   const texts = Object.entries(value).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',

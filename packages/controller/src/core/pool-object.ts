@@ -1,0 +1,73 @@
+import type { KubernetesObject } from '@bgp-lb/kubernetes';
+import { parse, stringify } from 'yaml';
+import { API_VERSION } from '../api/group.ts';
+import { textAt, valueAt } from './read-json.ts';
+import type { Apply } from './snapshot.ts';
+
+/** One member as LB hosts read it. */
+export interface PoolMember {
+  readonly name: string;
+  readonly address: string;
+  readonly port: number;
+  readonly zone?: string | undefined;
+  readonly draining: boolean;
+}
+
+/** The key of the ConfigMap. */
+const KEY = 'pool.yaml';
+
+function poolName(loadBalancer: string): string {
+  return `bgp-lb-pool-${loadBalancer}`;
+}
+
+/**
+ * What makes the ConfigMap as it is to be; `undefined` where it is so. A pool is not emptied: LB hosts would not obey it, and their
+ * checks know better what can still be used.
+ */
+export function poolApply(
+  owner: KubernetesObject,
+  members: readonly PoolMember[],
+  current: KubernetesObject | undefined,
+): Apply | undefined {
+  if (members.length === 0) return undefined;
+  const before = parsed(textAt(current, 'data', KEY));
+  const wanted = members.map(({ zone, ...one }) => (zone === undefined ? one : { ...one, zone }));
+  if (JSON.stringify(valueAt(before, 'members')) === JSON.stringify(wanted)) return undefined;
+  const generation = valueAt(before, 'generation');
+  const pool = {
+    apiVersion: API_VERSION,
+    kind: 'Pool',
+    generation: typeof generation === 'number' && Number.isSafeInteger(generation) ? generation + 1 : 1,
+    members: wanted,
+  };
+  const { name, namespace = '', uid } = owner.metadata;
+  return {
+    what: 'pool',
+    target: { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: poolName(name) },
+    isStatus: false,
+    fields: {
+      metadata: {
+        ownerReferences: [
+          {
+            apiVersion: API_VERSION,
+            kind: 'MachineLoadBalancer',
+            name,
+            uid,
+            controller: true,
+            blockOwnerDeletion: false,
+          },
+        ],
+      },
+      data: { [KEY]: stringify(pool) },
+    },
+  };
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : parse(text, { maxAliasCount: 0 });
+  } catch {
+    // Written by hand into nonsense: it is written anew.
+    return undefined;
+  }
+}

@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { controllerCommandLine } from './cli.ts';
+
+process.exitCode = await controllerCommandLine();

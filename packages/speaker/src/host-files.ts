@@ -1,13 +1,6 @@
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readlinkSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { readTextFile } from './read-text-file.ts';
 
 /** Where the speaker has files on a host besides its configuration and its state. */
 export const hostFiles = {
@@ -31,7 +24,7 @@ ${speakerSysctls}`;
 
 /** Writes a file whole: a reader sees the old one or the new one. @returns false when it was so already */
 export function placeFile(path: string, content: string, mode = 0o644): boolean {
-  if (existsSync(path) && readFileSync(path, 'utf8') === content) return false;
+  if (existsSync(path) && readTextFile(path) === content) return false;
   mkdirSync(dirname(path), { recursive: true });
   // Hidden: the kubelet reads whatever else it finds in its folder.
   const next = `${dirname(path)}/.${path.slice(path.lastIndexOf('/') + 1)}.new`;

@@ -1,13 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { readRegularFile } from '@bgp-lb/daemon';
 import { placeFile } from './host-files.ts';
+import { readTextFile } from './read-text-file.ts';
 
 /** Name of the copy in the state folder, which `kubeadm reset` leaves alone. */
 export const KEPT_MANIFEST = 'manifest.yaml';
-
-/** Octets of a copy that is put back at most. */
-const MAX_SIZE = 256 * 1024;
 
 /** Keeps what `manifest --place` gave to the kubelet. */
 export function keepManifest(stateDir: string, pod: string): void {
@@ -21,6 +18,6 @@ export function keepManifest(stateDir: string, pod: string): void {
 export function restoreManifest(stateDir: string, manifest: string): readonly string[] {
   const kept = join(stateDir, KEPT_MANIFEST);
   if (existsSync(manifest) || !existsSync(kept)) return [];
-  placeFile(manifest, new TextDecoder().decode(readRegularFile(kept, MAX_SIZE)), 0o600);
+  placeFile(manifest, readTextFile(kept), 0o600);
   return [`put ${manifest} back, as manifest --place wrote it last`];
 }

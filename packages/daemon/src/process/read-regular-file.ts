@@ -8,7 +8,7 @@ export const MAX_STATE_SIZE: number = 256 * 1024;
  * without end. What is not a regular file is an error, not something to wait for: open(2) of a pipe that nobody writes to would
  * hold up the whole process.
  * @param limit octets at most; a longer file is an error
- * @throws Error, with `code` where the system says no; `EISDIR` for a folder
+ * @throws Error, with `code` where the system says no; `EISDIR` for a folder, `EFBIG` for a longer one
  */
 export function readRegularFile(path: string, limit: number): Buffer {
   const descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
@@ -36,6 +36,6 @@ function readAtMost(descriptor: number, limit: number): Buffer {
     if (count === 0) return Buffer.concat(chunks, length);
     chunks.push(chunk.subarray(0, count));
     length += count;
-    if (length > limit) throw new RangeError(`it has more than ${limit} octets`);
+    if (length > limit) throw Object.assign(new Error(`it has more than ${limit} octets`), { code: 'EFBIG' });
   }
 }

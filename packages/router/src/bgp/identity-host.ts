@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { MAX_STATE_SIZE, readRegularFile } from '@bgp-lb/daemon';
 import { RouteSocket } from '@bgp-lb/linux';
 
 /** What a router id is chosen by on this host. */
@@ -20,7 +20,7 @@ export function identityHost(): {
     },
     machineId() {
       try {
-        return readFileSync('/etc/machine-id', 'utf8').trim() || undefined;
+        return readRegularFile('/etc/machine-id', MAX_STATE_SIZE).toString().trim() || undefined;
       } catch {
         return undefined;
       }

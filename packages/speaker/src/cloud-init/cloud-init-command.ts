@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { type Command, type CommandContext, publicKeyHashes, readSecret, UsageError } from '@bgp-lb/daemon';
 import { parse } from 'yaml';
 import { loadSpeakerConfig } from '../config/load-speaker-config.ts';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
+import { MAX_TEXT_SIZE, readTextFile } from '../read-text-file.ts';
 import { type BootstrapSettings, type Delivery, routerScript } from './bootstrap-script.ts';
 import { cloudConfig, type UserData } from './cloud-config.ts';
 import type { KubeadmSettings } from './kubeadm-config.ts';
@@ -63,7 +63,7 @@ export function cloudInitCommand(defaultImage: string): Command {
 
 function node(context: CommandContext, machine: Exclude<Machine, 'lb'>, defaultImage: string): UserData {
   const config = loadSpeakerConfig(context);
-  const document: unknown = parse(readFileSync(context.configFile, 'utf8'));
+  const document: unknown = parse(readTextFile(context.configFile));
   const isMaster = machine !== 'worker';
   const settings: NodeSettings = {
     config,
@@ -118,7 +118,7 @@ function kubeadmSettings(
     caCertHash:
       certificate === undefined
         ? undefined
-        : `sha256:${publicKeyHashes(readFileSync(certificate, 'utf8'))[0] ?? ''}`,
+        : `sha256:${publicKeyHashes(fileArgument(context, 'ca-cert'))[0] ?? ''}`,
     kubernetesVersion: argument(context, 'kubernetes-version'),
     podSubnet: argument(context, 'pod-subnet'),
     serviceSubnet: machine === 'init' ? serviceSubnet(context, config, own) : undefined,
@@ -156,15 +156,15 @@ function authorityOf(context: CommandContext, machine: Machine): NodeSettings['a
   if (machine !== 'init' || certificate === undefined) {
     throw new UsageError('--ca-key is for the machine init, with --ca-cert');
   }
-  return { certificate: readFileSync(certificate, 'utf8'), key: readFileSync(key, 'utf8') };
+  return { certificate: fileArgument(context, 'ca-cert'), key: fileArgument(context, 'ca-key') };
 }
 
 function loadBalancer(context: CommandContext): UserData {
-  const path = argument(context, 'router-config');
-  if (path === undefined) throw new UsageError('the machine lb needs --router-config');
+  if (argument(context, 'router-config') === undefined)
+    throw new UsageError('the machine lb needs --router-config');
   const program = delivery(context, 'program', 'program-sha256');
   if (program === undefined) throw new UsageError('the machine lb needs --program and --program-sha256');
-  const routerConfig = readFileSync(path, 'utf8');
+  const routerConfig = fileArgument(context, 'router-config');
   const passwordFiles = passwordFilesIn(parse(routerConfig));
   return loadBalancerUserData({
     routerConfig,
@@ -187,7 +187,7 @@ function authorityOfLoadBalancer(
     );
     return undefined;
   }
-  const pem = readFileSync(certificate, 'utf8');
+  const pem = fileArgument(context, 'ca-cert');
   if (publicKeyHashes(pem).length === 0) throw new UsageError(`--ca-cert ${certificate} has no certificate`);
   const section: unknown =
     typeof document === 'object' && document !== null ? Reflect.get(document, 'healthCheck') : undefined;
@@ -243,6 +243,16 @@ function secretLike(context: CommandContext, name: string, pattern: RegExp, allo
   if (!pattern.test(secret))
     throw new UsageError(`--${name} ${path} holds something else; allowed: ${allowed}`);
   return secret;
+}
+
+/** The text of the file that an option names. */
+function fileArgument(context: CommandContext, name: string): string {
+  try {
+    return readTextFile(argument(context, name) ?? '');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`--${name} ${reason}; allowed: a file of at most ${MAX_TEXT_SIZE} octets`);
+  }
 }
 
 function argument({ args }: CommandContext, name: string): string | undefined {

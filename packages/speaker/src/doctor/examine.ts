@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from 'node:fs';
 import {
   age,
   ControlClientError,
@@ -28,6 +27,7 @@ import {
 } from '@bgp-lb/linux';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { hostFacts, linkTowards, sourceTowards } from '../host-facts.ts';
+import { readTextFile } from '../read-text-file.ts';
 import type { SpeakerStatus } from '../status.ts';
 import { checkApiServer, checkCa, checkShutdownDelay } from './check-api-server.ts';
 import { checkDrainUnit, showDrainUnit } from './check-drain-unit.ts';
@@ -57,7 +57,7 @@ export async function examine(config: SpeakerConfig): Promise<readonly Finding[]
       checkClock(isClockSynchronized(), new Date()),
       ...checkDrainUnit(config, await showDrainUnit()),
       ...(await apiServer(config, routes)),
-      checkShutdownDelay(API_SERVER_MANIFEST, textOf(API_SERVER_MANIFEST), config.drain.timeout),
+      checkShutdownDelay(API_SERVER_MANIFEST, manifestText(), config.drain.timeout),
       ...(await routersOf(config, routes, status)),
     ];
   } finally {
@@ -195,13 +195,14 @@ function isPem(text: string): boolean {
   }
 }
 
-function textOf(path: string): string | undefined {
-  return existsSync(path) ? readFileSync(path, 'utf8') : undefined;
+function manifestText(): string | undefined {
+  const text = readable(API_SERVER_MANIFEST);
+  return text instanceof Error ? undefined : text;
 }
 
 function readable(path: string): string | Error {
   try {
-    return readFileSync(path, 'utf8');
+    return readTextFile(path);
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
   }

@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
-import { type ClientCertificate, readRegularFile } from '@bgp-lb/daemon';
+import type { ClientCertificate } from '@bgp-lb/daemon';
+import { readTextFile } from '../read-text-file.ts';
 
 export interface ClientCertificateFiles {
   /** PEM. */
@@ -8,9 +9,6 @@ export interface ClientCertificateFiles {
   /** PEM; may be the same file, as the kubelet keeps both in one. */
   readonly keyFile: string;
 }
-
-/** A certificate and a key are a few KiB. */
-const MAX_SIZE = 256 * 1024;
 
 /**
  * The client certificate in two files, which are read again when they change, as the kubelet renews its own. Files that cannot be
@@ -34,7 +32,7 @@ export class ClientCertificateReader {
     if (seen === this.#seen) return this.#current;
     this.#seen = seen;
     try {
-      const pair = { cert: textOf(certFile), key: textOf(keyFile) };
+      const pair = { cert: readTextFile(certFile), key: readTextFile(keyFile) };
       // Throws for a pair that does not belong together, as between the two renames of a renewal.
       createSecureContext(pair);
       this.#current = pair;
@@ -52,8 +50,4 @@ export class ClientCertificateReader {
 function version(path: string): string {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? 'absent' : `${stat.ino}/${stat.mtimeNs}/${stat.size}`;
-}
-
-function textOf(path: string): string {
-  return readRegularFile(path, MAX_SIZE).toString();
 }

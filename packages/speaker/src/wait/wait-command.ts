@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, type CommandContext, HttpsProbe, parseDuration, UsageError } from '@bgp-lb/daemon';
 import { effectiveRole } from '../bootstrap/latch.ts';
 import { StateFile } from '../bootstrap/state-file.ts';
 import { loadSpeakerConfig } from '../config/load-speaker-config.ts';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
+import { readTextFileIfPresent } from '../read-text-file.ts';
 import { waitForApi } from './wait-for-api.ts';
 
 const DEFAULT_TIMEOUT = '1h';
@@ -61,7 +62,7 @@ function waitAt(
     serverName,
     path,
     // kubeadm brings ca.crt with the join itself.
-    ca: () => (existsSync(caFile) ? readFileSync(caFile, 'utf8') : undefined),
+    ca: () => readTextFileIfPresent(caFile),
     timeoutMs: 5_000,
     keepAlive: false,
   });

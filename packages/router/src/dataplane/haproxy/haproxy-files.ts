@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { readRegularFile } from '@bgp-lb/daemon';
 import { startProgram } from '@bgp-lb/linux';
 import type { HaproxyPaths } from './haproxy-settings.ts';
 
@@ -11,6 +12,8 @@ export interface HaproxyTexts {
   readonly ca: string | undefined;
 }
 
+/** Octets of a file that is compared with what it is to be: more than 64 VIPs with 128 members each. */
+const MAX_SIZE = 16 * 1024 * 1024;
 /** Longer than HAProxy takes to read 64 VIPs with 128 members each on a busy machine (ms). */
 const CHECK_LIMIT = 20_000;
 
@@ -87,7 +90,7 @@ function replace(path: string, text: string): void {
 
 function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularFile(path, MAX_SIZE).toString();
   } catch {
     return undefined;
   }

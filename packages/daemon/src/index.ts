@@ -67,6 +67,7 @@ export { checkDuplicates, type DetectedAddress } from './doctor/check-duplicates
 export { chainsThatDrop, type NftChain } from './doctor/check-firewall.ts';
 export { checkLiveness } from './doctor/check-liveness.ts';
 export { checkOwners, type OwnerQuestion } from './doctor/check-owners.ts';
+export { checkScheduling } from './doctor/check-scheduling.ts';
 export { type Finding, fault, findingsTable, good, warning } from './doctor/finding.ts';
 export { HttpsProbe, type HttpsProbeOptions } from './health/https-probe.ts';
 export {

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { checkLiveness } from './check-liveness.ts';
 
-const session = { check: 'neighbor', place: 'm1', value: 'Established', bfd: 'Up', holdTime: 9 };
+const session = {
+  ...{ check: 'neighbor', place: 'm1', value: 'Established', bfd: 'Up', holdTime: 9 },
+  ...{ authentication: 'none', sinceMs: 60_000 },
+};
 
 describe('doctor of an Established session', () => {
   it('finds nothing to say where BFD watches it', () => {
@@ -23,5 +26,18 @@ describe('doctor of an Established session', () => {
         'Established; BFD is not configured: a silent death is noticed by the hold timer alone, after 9 s',
     });
     expect(checkLiveness({ ...session, bfd: 'off', holdTime: 0 }).value).toContain('is never noticed');
+  });
+
+  it('warns where authentication of BFD was agreed on and no valid packet has come in half a minute', () => {
+    const agreed = { ...session, authentication: 'agreed' };
+    expect(checkLiveness(agreed)).toMatchObject({
+      level: 'warning',
+      value: expect.stringContaining('agreed on and no valid packet has come'),
+      fix: expect.stringContaining('passwordFile'),
+    });
+    expect(checkLiveness({ ...agreed, sinceMs: 20_000 })).toMatchObject({ level: 'good' });
+    for (const authentication of ['none', 'not agreed', 'required', undefined]) {
+      expect(checkLiveness({ ...session, authentication })).toMatchObject({ level: 'good' });
+    }
   });
 });

@@ -6,7 +6,8 @@ const tor: ExaminedNeighbor = {
   address: '10.0.1.1',
   state: 'Active',
   holdTime: 9,
-  bfd: { state: 'Up' },
+  sinceMs: 60_000,
+  bfd: { state: 'Up', authentication: 'none' },
   lastDown: null,
   lastNotificationSent: null,
   lastNotificationReceived: null,
@@ -23,11 +24,13 @@ describe('doctor of a neighbor', () => {
     const session = { ...tor, state: 'Established' } as const;
     expect(
       checkNeighbors([
-        { ...session, bfd: { state: 'Down' } },
+        { ...session, bfd: { state: 'Down', authentication: 'none' } },
+        { ...session, bfd: { state: 'Up', authentication: 'agreed' } },
         { ...session, bfd: null },
       ]),
     ).toMatchObject([
       { level: 'warning', value: expect.stringContaining('hold timer alone, after 9 s') },
+      { level: 'warning', value: expect.stringContaining('no valid packet has come') },
       { level: 'good', value: expect.stringContaining('BFD is not configured') },
     ]);
   });

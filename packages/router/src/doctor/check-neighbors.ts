@@ -2,16 +2,21 @@ import { checkLiveness, type Finding, fault, lastErrorOf, type SessionErrors } f
 import type { NeighborStatus } from '../api/neighbor-status.ts';
 
 /** What is looked at of a neighbor. */
-export type ExaminedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'state' | 'holdTime'> &
-  SessionErrors & { readonly bfd: Pick<NonNullable<NeighborStatus['bfd']>, 'state'> | null };
+export type ExaminedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'state' | 'holdTime' | 'sinceMs'> &
+  SessionErrors & {
+    readonly bfd: Pick<NonNullable<NeighborStatus['bfd']>, 'state' | 'authentication'> | null;
+  };
 
 /** Neighbors whose session is not there, why the last session or attempt ended, and what to do about that cause. Pure. */
 export function checkNeighbors(neighbors: readonly ExaminedNeighbor[]): readonly Finding[] {
   return neighbors.map((neighbor) => {
-    const { name, address, state, holdTime, bfd } = neighbor;
+    const { name, address, state, holdTime, sinceMs, bfd } = neighbor;
     if (state === 'Established') {
       const value = `BGP session with ${address} Established`;
-      return checkLiveness({ check: 'neighbor', place: name, value, bfd: bfd?.state ?? 'off', holdTime });
+      return checkLiveness({
+        ...{ check: 'neighbor', place: name, value, holdTime, sinceMs },
+        ...{ bfd: bfd?.state ?? 'off', authentication: bfd?.authentication },
+      });
     }
     const error = lastErrorOf(neighbor)?.text;
     const value = `BGP session with ${address} ${state}: ${error ?? 'never established'}`;

@@ -1,4 +1,4 @@
-import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
+import { checkScheduling, type Finding, fault, good, warning } from '@bgp-lb/daemon';
 import type { RouterRoutes } from '../api/neighbor-status.ts';
 import type { RouterStatus } from '../api/router-status.ts';
 import { checkClients } from './check-clients.ts';
@@ -105,17 +105,8 @@ function checkBfd({ scheduling, problems }: RouterStatus['bfd']): readonly Findi
         'free the UDP port, or give the daemon CAP_NET_RAW and CAP_NET_BIND_SERVICE',
       ),
     ),
-    ...(scheduling === null || scheduling.startsWith('SCHED_FIFO')
-      ? []
-      : [warning(check, 'thread', scheduling, schedulingFix(scheduling))]),
+    ...(scheduling === null ? [] : [checkScheduling({ scheduling, grant: 'give the daemon CAP_SYS_NICE' })]),
   ];
-}
-
-/** A negative nice value takes the same capability: where one was granted, SCHED_FIFO was refused for another reason. */
-function schedulingFix(scheduling: string): string {
-  return scheduling.startsWith('nice')
-    ? 'the daemon has CAP_SYS_NICE, and the kernel refuses SCHED_FIFO in its cgroup: give that real-time time (cpu.rt_runtime_us), or boot a kernel without CONFIG_RT_GROUP_SCHED'
-    : 'give the daemon CAP_SYS_NICE: a busy host may otherwise take neighbors for dead';
 }
 
 /** The large community by which a speaker says that packets for the VIP are not answered there: `vipBind: false`. */

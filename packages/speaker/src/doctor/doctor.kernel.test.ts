@@ -109,10 +109,14 @@ describe('doctor on a host', { timeout: TIMEOUT }, () => {
     lab.peer.ip('address', 'del', `${VIP}/32`, 'dev', 'lo');
     lab.master.run('nft', 'delete table inet f');
     lab.finishKubeadm();
-    await lab.startRouter();
+    lab.configure({ routers: lab.bfdRouter('{}') });
+    await lab.startRouter({ bfd: 300 });
     await lab.startSpeaker();
-    await lab.until(({ routers }) => routers.every(({ session }) => session === 'Established'));
+    await lab.until(({ routers }) =>
+      routers.every(({ session, bfd }) => session === 'Established' && bfd === 'Up'),
+    );
     const { of } = doctor();
+    expect(of('bfd')).toMatchObject([{ level: 'good', place: 'thread', value: 'SCHED_FIFO 10' }]);
     for (const check of ['vip owner', 'arp', 'firewall', 'speaker', 'router 10.9.0.1']) {
       expect(of(check), check).toMatchObject([{ level: 'good' }]);
     }

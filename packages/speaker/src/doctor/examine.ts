@@ -1,11 +1,13 @@
 import {
   age,
+  bfdTiming,
   ControlClientError,
   chainsThatDrop,
   checkClock,
   checkDuplicates,
   checkLiveness,
   checkOwners,
+  checkScheduling,
   controlRequest,
   type Finding,
   fault,
@@ -59,6 +61,7 @@ export async function examine(config: SpeakerConfig): Promise<readonly Finding[]
       ...(await apiServer(config, routes)),
       checkShutdownDelay(API_SERVER_MANIFEST, manifestText(), config.drain.timeout),
       ...(await routersOf(config, routes, status)),
+      ...bfdThread(config, status),
     ];
   } finally {
     routes.close();
@@ -150,13 +153,12 @@ async function routersOf(
       const session = status?.routers.find(({ address }) => address === router.address);
       const check = `router ${router.address}`;
       if (session?.session === 'Established') {
-        const { bfd, holdTime } = session;
+        const { bfd, bfdSession, holdTime, sinceMs } = session;
         return checkLiveness({
           check,
           place: router.address,
           value: 'BGP session Established',
-          bfd,
-          holdTime,
+          ...{ bfd, authentication: bfdSession?.authentication, holdTime, sinceMs },
         });
       }
       const source = sourceTowards(routes, router.address);
@@ -174,6 +176,23 @@ async function routersOf(
       );
     }),
   );
+}
+
+/** The thread of a speaker that runs: who waits for it are the routers. */
+function bfdThread({ routers }: SpeakerConfig, status: SpeakerStatus | undefined): readonly Finding[] {
+  if (status === undefined || status.bfd === null) return [];
+  const times = routers.flatMap(({ address, bfd }) => {
+    if (bfd === false) return [];
+    const { transmitInterval, detectMultiplier } = bfdTiming(bfd, address);
+    return [transmitInterval * detectMultiplier];
+  });
+  return [
+    checkScheduling({
+      scheduling: status.bfd.scheduling,
+      detectionTime: Math.min(...times),
+      grant: "add SYS_NICE to capabilities.add of the pod's manifest",
+    }),
+  ];
 }
 
 /** The status of a speaker that runs here; undefined when none does. */

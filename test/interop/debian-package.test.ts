@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, issueServingCertificate } from '../../scripts/lab/cluster-pki.ts';
 import { waitUntil } from '../../scripts/lab/wait-until.ts';
+import { inspect, routerConfig, speakerConfig, speakerPlaces } from '../kit/debian-packages.ts';
 import { announced, shutdownFiles } from '../kit/shutdown-host.ts';
 import { ShutdownWitness } from '../kit/shutdown-witness.ts';
 import { SystemdMachine } from '../kit/systemd-machine.ts';
@@ -13,42 +14,10 @@ import { SystemdMachine } from '../kit/systemd-machine.ts';
 const script = fileURLToPath(new URL('../../scripts/deb.ts', import.meta.url));
 const units = ['bgp-lb-router.service', 'bgp-lb-router-drain.service'];
 
-const config = `apiVersion: bgp-lb.dev/v1alpha1
-kind: Router
-asn: 64512
-vips: [{ address: 10.100.0.1, port: 6443, machinePort: 6443 }]
-neighbors:
-  - { name: masters, role: master, range: 10.0.0.0/24, asn: 64512, passwordFile: /etc/bgp-lb/bgp-password }
-  - { name: m9, role: master, address: 10.0.1.19, asn: 64512, bfd: { transmitInterval: 50ms, receiveInterval: 50ms } }
-dataplane: { proxyInterfaces: [eth0] }
-`;
-
 /** NET_BIND_SERVICE is 10, NET_ADMIN 12, NET_RAW 13, SYS_NICE 23 (linux/capability.h). */
 const fourCapabilities = '0000000000803400';
 
 const speakerUnits = ['bgp-lb-drain.service', 'bgp-lb-vip-route.service'];
-
-const speakerConfig = `apiVersion: bgp-lb.dev/v1alpha1
-kind: Speaker
-role: join
-asn: 64512
-vips: [{ address: 10.100.0.2, port: 6443, machinePort: 6443 }]
-routers: [{ address: 10.0.0.1, asn: 64512 }]
-routeToVip: true
-`;
-
-/** What is of the speaker on a host, but for its configuration. */
-const speakerPlaces = [
-  '/usr/lib/bgp-lb-speaker',
-  '/usr/sbin/bgp-lb-speaker',
-  '/usr/share/doc/bgp-lb-speaker',
-  '/usr/lib/sysctl.d/90-bgp-lb-speaker.conf',
-  '/etc/sysctl.d/90-bgp-lb-speaker.conf',
-  '/etc/iproute2/rt_protos.d/bgp-lb-speaker.conf',
-  '/etc/kubernetes/manifests/bgp-lb-speaker.yaml',
-  '/var/lib/bgp-lb',
-  '/run/bgp-lb',
-];
 
 let machine: SystemdMachine;
 let folder: string;
@@ -72,17 +41,6 @@ async function install(file: string): Promise<void> {
   machine.provide(file, '/run/package.deb');
   await machine.run('dpkg', '--force-unsafe-io', '--install', '/run/package.deb');
   await machine.run('rm', '/run/package.deb');
-}
-
-/** The owners of a package's files, and which of them an upgrade leaves as an administrator has changed them. */
-function inspect(file: string): { readonly owners: readonly string[]; readonly conffiles: string } {
-  const contents = execFileSync('dpkg-deb', ['--contents', file], { encoding: 'utf8' });
-  const owners = contents
-    .trim()
-    .split('\n')
-    .map((line) => line.split(/\s+/)[1] ?? '');
-  const conffiles = execFileSync('dpkg-deb', ['--info', file, 'conffiles'], { encoding: 'utf8' });
-  return { owners: [...new Set(owners)], conffiles };
 }
 
 const lines = async (...argv: string[]): Promise<string[]> => (await machine.run(...argv)).trim().split('\n');
@@ -127,7 +85,7 @@ describe('the Debian package of the router', { timeout: 240_000 }, () => {
       await machine.run('ip', 'address', 'add', address, 'dev', device);
       await machine.run('ip', 'link', 'set', device, 'up');
     }
-    machine.write('/etc/bgp-lb/router.yaml', config);
+    machine.write('/etc/bgp-lb/router.yaml', routerConfig);
     machine.write('/etc/bgp-lb/bgp-password', 'a secret\n');
     // As at each boot: what root wrote for itself alone is made readable for the router.
     await machine.run('systemd-tmpfiles', '--create', 'bgp-lb-router.conf');
@@ -171,11 +129,11 @@ describe('the Debian package of the router', { timeout: 240_000 }, () => {
 
   it('reloads, and says why it does not', async () => {
     await machine.run('systemctl', 'reload', 'bgp-lb-router');
-    machine.write('/etc/bgp-lb/router.yaml', config.replace('asn: 64512', 'asn: 0'));
+    machine.write('/etc/bgp-lb/router.yaml', routerConfig.replace('asn: 64512', 'asn: 0'));
     await machine.run('systemd-tmpfiles', '--create', 'bgp-lb-router.conf');
     expect((await machine.try('systemctl', 'reload', 'bgp-lb-router')).code).not.toBe(0);
     expect(await logOf('bgp-lb-router.service')).toMatch(/asn: .*0/);
-    machine.write('/etc/bgp-lb/router.yaml', config);
+    machine.write('/etc/bgp-lb/router.yaml', routerConfig);
     await machine.run('systemd-tmpfiles', '--create', 'bgp-lb-router.conf');
   });
 
@@ -186,7 +144,7 @@ describe('the Debian package of the router', { timeout: 240_000 }, () => {
       await machine.try('systemd-analyze', 'verify', '--man=no', haproxy, 'bgp-lb-haproxy.path'),
     ).toMatchObject({ code: 0, stderr: '' });
     await machine.run('systemctl', 'start', 'bgp-lb-haproxy.path');
-    await changeDataPlane(config.replace('{ proxyInterfaces: [eth0] }', '{ kind: haproxy }'));
+    await changeDataPlane(routerConfig.replace('{ proxyInterfaces: [eth0] }', '{ kind: haproxy }'));
     const pid = async (): Promise<string> =>
       (await machine.run('systemctl', 'show', '--property=MainPID', '--value', haproxy)).trim();
     const fib = async (): Promise<string> => (await machine.try('bgp-lb-router', 'fib', '--diff')).stdout;
@@ -201,7 +159,7 @@ describe('the Debian package of the router', { timeout: 240_000 }, () => {
     await expect.poll(fib, { timeout: 20_000 }).toContain('no differences');
     expect(await pid()).toBe(before);
     await machine.run('systemctl', 'stop', 'bgp-lb-haproxy.path', haproxy);
-    await changeDataPlane(config);
+    await changeDataPlane(routerConfig);
     expect(await machine.run('ip', 'route', 'show', 'table', 'local', 'proto', '84')).toBe('');
   });
 

@@ -29,6 +29,8 @@ import { NftKeeper, type NftLook } from './nft-keeper.ts';
 import { ObjectIds } from './object-ids.ts';
 import { describeOperation } from './operation.ts';
 import { ProbeMarks } from './probe-marks.ts';
+import { ReadBackTimer } from './read-back-timer.ts';
+import { ReportedForwarding } from './reported-forwarding.ts';
 import { concerns } from './route-interest.ts';
 import { SysctlKeeper } from './sysctl-keeper.ts';
 
@@ -64,19 +66,19 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   /** Until then what is made is no repair. */
   #isStarted = false;
   readonly #vips: CarriedVips;
-  #forwarding = new Map<string, readonly string[]>();
+  readonly #forwarding = new ReportedForwarding();
   #problems = new Map<'kernel' | 'nft' | 'sysctl', readonly string[]>();
   /** Why the kernel is not as wanted. */
   #failing: string | undefined;
   #monitor: { close(): void } | undefined;
-  #timers: NamedTimers<'read-back' | 'slow' | 'retry' | 'leave'>;
-  #lastReadBack = Number.NEGATIVE_INFINITY;
-  #readBackDue = 0;
+  #timers: NamedTimers<'slow' | 'retry' | 'leave'>;
+  readonly #readBackTimer: ReadBackTimer;
 
   constructor(options: KernelDataPlaneOptions, host: KernelHost) {
     this.#options = options;
     this.#host = host;
     this.#timers = new NamedTimers(host.clock);
+    this.#readBackTimer = new ReadBackTimer(host.clock, () => this.#readBack());
     this.#resolver = new NextHopResolver(host.socket);
     this.#sysctls = new SysctlKeeper(host.sysctl, options.manageSysctls);
     this.#conflicts = new ConflictWatch({
@@ -94,7 +96,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
       vips: () => this.#vips.all,
       replyMark: options.markBase,
       refuseUnrouted: options.table === MAIN_TABLE,
-      copies: () => copyTargets(this.#vips.all, this.#forwarding, (one) => this.#resolver.resolve(one)),
+      copies: () => copyTargets(this.#vips.all, this.#forwarding.all, (one) => this.#resolver.resolve(one)),
       looked: (look) => this.#filtered(look),
     });
     this.#ids = new ObjectIds(options.vips.map(({ prefix }) => prefix));
@@ -115,7 +117,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
       changed: (change) => this.#changed(change),
       nftChanged: () => this.#nft.schedule(),
       overflow: () => {
-        this.#scheduleReadBack(READ_BACK_GAP);
+        this.#readBackTimer.schedule(READ_BACK_GAP);
         this.#nft.schedule();
       },
     });
@@ -153,7 +155,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     this.#reconcile();
     this.#applySysctls();
     if (nextHops.some((nextHop) => 'problem' in this.#resolver.resolve(nextHop))) {
-      this.#scheduleReadBack(READ_BACK_GAP);
+      this.#readBackTimer.schedule(READ_BACK_GAP);
     }
   }
 
@@ -173,12 +175,12 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     const { socket } = this.#host;
     const group = this.#reconciler.groupOf(vip, this.#options.table, ROUTE_METRIC);
     const move = moveBuckets({ reconciler: this.#reconciler, group, nextHop, limits, socket });
-    if (this.#reconciler.isUncertain) this.#scheduleReadBack(READ_BACK_GAP);
+    if (this.#reconciler.isUncertain) this.#readBackTimer.schedule(READ_BACK_GAP);
     return move;
   }
 
   forwarding(vip: string): readonly string[] {
-    return this.#forwarding.get(vip) ?? [];
+    return this.#forwarding.of(vip);
   }
 
   obstacle(vip: string): string | undefined {
@@ -215,6 +217,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   async stop(): Promise<void> {
     this.#handlers = undefined;
     this.#timers.cancelAll();
+    this.#readBackTimer.cancel();
     this.#monitor?.close();
     this.#monitor = undefined;
     await this.#nft.close();
@@ -243,9 +246,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   #leave(now: number): void {
     this.#vips.drop(now);
     this.#ids.setVips([...this.#vips.wanted.keys()]);
-    for (const vip of this.#forwarding.keys()) {
-      if (!this.#vips.wanted.has(vip)) this.#forwarding.delete(vip);
-    }
+    this.#forwarding.retain(this.#vips.wanted);
     this.#reconcile();
     this.#nft.schedule();
     this.#armLeave();
@@ -313,10 +314,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
       .forwarding(vip, this.#options.table, ROUTE_METRIC)
       .map(({ nextHop }) => nextHop)
       .sort();
-    if (now.join() !== this.forwarding(vip).join()) {
-      this.#forwarding.set(vip, now);
-      this.#handlers?.forwarding(vip, now);
-    }
+    if (this.#forwarding.note(vip, now)) this.#handlers?.forwarding(vip, now);
   }
 
   #reportRepair(operations: readonly string[]): void {
@@ -328,15 +326,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   #changed(change: KernelChange): void {
     const { protocol } = this.#options;
     const isOurs = change.kind !== 'route' || concerns(change, protocol, this.#vips.wanted, this.#nextHops());
-    if (isOurs) this.#scheduleReadBack(change.kind === 'link' ? LINK_GAP : READ_BACK_GAP);
-  }
-
-  #scheduleReadBack(gap: number): void {
-    const due = this.#lastReadBack + gap;
-    if (!this.#timers.has('read-back') || due < this.#readBackDue) {
-      this.#readBackDue = due;
-      this.#timers.arm('read-back', Math.max(0, due - this.#host.clock.now()), () => this.#readBack());
-    }
+    if (isOurs) this.#readBackTimer.schedule(change.kind === 'link' ? LINK_GAP : READ_BACK_GAP);
   }
 
   /** What has changed of the ways to all next hops that are used or probed. */
@@ -355,7 +345,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   /** Looks at what the kernel has and puts right what is not as wanted. */
   #readBack(): void {
     if (this.#isWaiting()) return;
-    this.#lastReadBack = this.#host.clock.now();
+    this.#readBackTimer.looked();
     this.#resolver.invalidate();
     this.#reconciler.distrust();
     const { done } = this.#reconcile();

@@ -1,10 +1,13 @@
 /**
  * `npm start`: the product at work, in a lab of network namespaces on this machine.
  *
- *   --json   print the figures as one JSON object last; the timeline goes to standard error
- *   --keep   leave the lab up and say what to try in it
- *   --remove remove a lab that --keep left
+ *   --data-plane haproxy  HAProxy serves the VIP in place of the kernel
+ *   --json                print the figures as one JSON object last; the timeline goes to standard error
+ *   --keep                leave the lab up and say what to try in it
+ *   --remove              remove a lab that --keep left
  */
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { bootstrap } from './demo/bootstrap.ts';
 import { type DemoFigures, keepsItsPromise } from './demo/figures.ts';
@@ -13,8 +16,10 @@ import { comeBack, routerRestart, sigterm, silentDeath, speakerRestart } from '.
 import { whatToTry } from './demo/what-to-try.ts';
 import { hasFrr } from './lab/frr.ts';
 import { Lab } from './lab/lab.ts';
+import type { LbSettings } from './lab/lb-host.ts';
 
 const labId = 'demo';
+const dataPlanes: readonly LbSettings['dataPlane'][] = ['kernel', 'haproxy'];
 
 async function tell(lab: Lab, narrator: Narrator): Promise<DemoFigures> {
   narrator.chapter('Bootstrap: m1, m2, then the load balancer, then m3');
@@ -57,20 +62,38 @@ function summary({
     : 'Something broke that should not have: see above.';
 }
 
+/** HAProxy is not among what every demo needs. */
+function bringHaproxy(): boolean {
+  const setup = fileURLToPath(new URL('./setup.sh', import.meta.url));
+  return spawnSync('sh', [setup, 'demo-haproxy'], { stdio: ['ignore', 2, 'inherit'] }).status === 0;
+}
+
 async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { json: { type: 'boolean' }, keep: { type: 'boolean' }, remove: { type: 'boolean' } },
+    options: {
+      'data-plane': { type: 'string', default: 'kernel' },
+      json: { type: 'boolean' },
+      keep: { type: 'boolean' },
+      remove: { type: 'boolean' },
+    },
   });
+  const dataPlane = dataPlanes.find((one) => one === values['data-plane']);
+  if (dataPlane === undefined) {
+    console.error(`--data-plane ${values['data-plane']}: allowed are ${dataPlanes.join(', ')}`);
+    return 2;
+  }
   if (values.remove === true) {
     await Lab.remove(labId);
     return 0;
   }
+  if (dataPlane === 'haproxy' && !bringHaproxy()) return 1;
   const narrator = new Narrator((line) => (values.json === true ? console.error(line) : console.log(line)));
   const upstream = hasFrr() ? 'frr' : 'static';
-  const lab = await Lab.create({ id: labId, masters: 3, upstream, bfd: 50 });
+  const lab = await Lab.create({ id: labId, masters: 3, upstream, bfd: 50, dataPlane });
   narrator.say(
     `A lab of network namespaces is up: ${lab.hosts.map(({ name }) => name).join(', ')}; the upstream router ` +
-      (upstream === 'frr' ? 'is FRR.' : 'has a static route, as FRR is not installed.'),
+      (upstream === 'frr' ? 'is FRR.' : 'has a static route, as FRR is not installed.') +
+      (dataPlane === 'haproxy' ? ' lb1 has HAProxy, which the router drives.' : ''),
   );
   let isKept = false;
   try {

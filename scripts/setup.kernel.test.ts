@@ -48,7 +48,7 @@ describe('setup.sh', () => {
     expect(await tryCommand(['sh', script, 'both'])).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'setup: usage: setup.sh demo|test\n',
+      stderr: 'setup: usage: setup.sh demo|demo-haproxy|test\n',
     });
   });
 
@@ -65,6 +65,12 @@ describe('setup.sh', () => {
       /missing Debian packages: (frr )?bird2 ([a-z0-9.-]+ )*\(/,
     );
     expect((await runWithout(['bird'], 'demo')).stderr).not.toContain('bird2');
+  });
+
+  it('asks for HAProxy only for the tests and its own demo', async () => {
+    const asked = 'setup: missing Debian packages: haproxy (';
+    expect((await runWithout(['haproxy'], 'demo-haproxy')).stderr).toContain(asked);
+    expect((await runWithout(['haproxy'], 'demo')).stderr).not.toContain('haproxy');
   });
 
   it('takes Node 22.19 and refuses 22.18 and 20', async () => {

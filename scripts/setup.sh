@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes this checkout ready: setup.sh demo|test
+# Makes this checkout ready: setup.sh demo|demo-haproxy|test
 #
 # Installs the npm packages and the Debian packages that are missing, looks at the kernel, and bundles the daemons.
 # Says one line for each thing that it does, and nothing when all is done already. Messages go to standard error.
@@ -126,12 +126,12 @@ missing_packages() {
   has ip || echo iproute2
   has nft || echo nftables
   has openssl || echo openssl
+  if [ "$1" != demo ]; then has haproxy || echo haproxy; fi
   [ "$1" = test ] || return 0
   { [ -x /usr/lib/frr/bgpd ] && has vtysh; } || echo frr
   has bird || echo bird2
   has gobgpd || echo gobgpd
   has exabgp || echo exabgp
-  has haproxy || echo haproxy
   has keepalived || echo keepalived
   { has bgpctl && [ -x /usr/sbin/bgpd ]; } || echo openbgpd
   has cloud-init || echo cloud-init
@@ -273,8 +273,8 @@ bundles() {
 }
 
 case ${1:-} in
-  demo | test) ;;
-  *) fail 'usage: setup.sh demo|test' 2 ;;
+  demo | demo-haproxy | test) ;;
+  *) fail 'usage: setup.sh demo|demo-haproxy|test' 2 ;;
 esac
 npm_packages
 node_version

@@ -8,7 +8,8 @@ export interface DemoFigures {
   sigterm: Departure;
   return: { connections: number; broken: number };
   speakerRestart: { broken: number };
-  routerRestart: { requestsLost: number; packetsLost: number };
+  /** Packets pass through the load balancer only where the kernel forwards them. */
+  routerRestart: { requestsLost: number; packetsLost?: number };
   tookMs: number;
 }
 
@@ -33,7 +34,7 @@ export function keepsItsPromise(figures: Omit<DemoFigures, 'ok'>): boolean {
       figures.return.broken,
       speakerRestart.broken,
       routerRestart.requestsLost,
-      routerRestart.packetsLost,
+      routerRestart.packetsLost ?? 0,
     ].every((count) => count === 0)
   );
 }

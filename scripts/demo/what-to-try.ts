@@ -15,7 +15,7 @@ export function commandsToTry(lab: Lab): readonly string[] {
     on(lb, `${router} fib --socket ${lb.router.socketPath}`),
     on(first, `${speaker} status --socket ${first.speaker.socketPath}`),
     on(client, `openssl s_client -connect ${vipAddress}:6443 -brief </dev/null`),
-    on(lb, 'ip nexthop show'),
+    on(lb, lb.dataPlane === 'kernel' ? 'ip nexthop show' : 'ss -tlnp sport = :6443'),
     on(last, 'ip link set eth0 down'),
   ];
 }

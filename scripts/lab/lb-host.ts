@@ -78,6 +78,10 @@ export class LbHost extends Host {
     this.router = new Daemon<RouterStatus>(this, { name: 'router', program: settings.program });
   }
 
+  get dataPlane(): LbSettings['dataPlane'] {
+    return this.#settings.dataPlane;
+  }
+
   /** Its address in the uplink subnet, where the upstream router sends VIP traffic to. */
   get uplinkAddress(): string {
     return this.uplinkAddressOf(this.family);

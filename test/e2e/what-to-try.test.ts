@@ -4,33 +4,35 @@ import { Lab } from '../../scripts/lab/lab.ts';
 import { tryCommand } from '../../scripts/lab/run-command.ts';
 import { startCluster, waitForAllActive } from '../kit/cluster.ts';
 
-const id = 'tried';
+describe.each(['kernel', 'haproxy'] as const)(
+  'a lab that the demo keeps, with %s as data plane',
+  (dataPlane) => {
+    const id = `tried${dataPlane.slice(0, 3)}`;
+    let lab: Lab | undefined;
+    let commands: readonly string[] = [];
+    beforeAll(async () => {
+      lab = await startCluster({ id, masters: 2, controlPlane: 'stand-in', dataPlane });
+      await waitForAllActive(lab);
+      commands = commandsToTry(lab);
+      await lab.keep();
+    });
+    afterAll(async () => {
+      await lab?.destroy();
+      await Lab.remove(id);
+    });
 
-describe('a lab that the demo keeps', () => {
-  let lab: Lab | undefined;
-  let commands: readonly string[] = [];
-  beforeAll(async () => {
-    lab = await startCluster({ id, masters: 2, controlPlane: 'stand-in' });
-    await waitForAllActive(lab);
-    commands = commandsToTry(lab);
-    await lab.keep();
-  });
-  afterAll(async () => {
-    await lab?.destroy();
-    await Lab.remove(id);
-  });
-
-  it('answers every command that is printed', async () => {
-    expect(commands.length).toBeGreaterThan(5);
-    for (const command of commands) {
-      const { code, stdout, stderr } = await tryCommand(['sh', '-c', command]);
-      expect({ command, code, stderr: stderr.includes('unknown') }).toEqual({
-        command,
-        code: 0,
-        stderr: false,
-      });
-      // All but the last one, which changes something, have something to show.
-      if (command !== commands.at(-1)) expect(`${stdout}${stderr}`, command).toMatch(/\S/);
-    }
-  });
-});
+    it('answers every command that is printed', async () => {
+      expect(commands.length).toBeGreaterThan(5);
+      for (const command of commands) {
+        const { code, stdout, stderr } = await tryCommand(['sh', '-c', command]);
+        expect({ command, code, stderr: stderr.includes('unknown') }).toEqual({
+          command,
+          code: 0,
+          stderr: false,
+        });
+        // All but the last one, which changes something, have something to show.
+        if (command !== commands.at(-1)) expect(`${stdout}${stderr}`, command).toMatch(/\S/);
+      }
+    });
+  },
+);

@@ -133,6 +133,8 @@ missing_packages() {
   has gobgpd || echo gobgpd
   has exabgp || echo exabgp
   has keepalived || echo keepalived
+  has wireguard-go || echo wireguard-go
+  has wg || echo wireguard-tools
   { has bgpctl && [ -x /usr/sbin/bgpd ]; } || echo openbgpd
   has cloud-init || echo cloud-init
   # Reads what `bgp-lb-router mrt` writes.

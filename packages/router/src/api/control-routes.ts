@@ -24,6 +24,7 @@ import type { CaFile } from '../health/ca-file.ts';
 import type { MembershipSources } from '../membership/membership-sources.ts';
 import type { ForwardingTimes } from '../observe/forwarding-times.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
+import { PathTester } from '../paths/path-tester.ts';
 import type { Pool } from '../pool/pool.ts';
 import { rebalanceRoutes } from '../rebalance/rebalance-routes.ts';
 import type { Rebalancer } from '../rebalance/rebalancer.ts';
@@ -69,6 +70,7 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
     path,
     handle,
   });
+  const paths = new PathTester(sources);
   return [
     get('/api/v1/status', () => routerStatus(sources)),
     get('/api/v1/neighbors', () => neighborStatuses(sources)),
@@ -79,6 +81,7 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
     ...drainRoutes(sources.drain, sources.memberDrains),
     ...rebalanceRoutes(sources.rebalancer, sources.pools),
     resetRoute(sources.bgp),
+    { method: 'POST', path: '/api/v1/paths', handle: () => paths.test() },
   ];
 }
 

@@ -14,7 +14,9 @@ import type { RouterStatus } from '../api/router-status.ts';
 import { awaitedListeners } from '../bgp/awaited-listeners.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import { makeFootprint } from '../dataplane/make-footprint.ts';
+import type { MemberPath } from '../paths/member-path.ts';
 import { checkNeighbors } from './check-neighbors.ts';
+import { checkPaths } from './check-paths.ts';
 import { checkSignatures, checkStatus, checkVipBinding } from './check-status.ts';
 
 /**
@@ -37,6 +39,7 @@ export async function examine(config: RouterConfig, fixes: boolean): Promise<rea
     ...(status === undefined || paths === undefined
       ? []
       : checkVipBinding(paths, config.asn, status.dataplane)),
+    ...(status === undefined ? [] : await pathFindings(config)),
     ...checkSignatures(hasPasswords ? tcpMd5Counters() : null),
     ...(await makeFootprint(config).examine({ nextHops: [...nextHops], fixes })),
     checkClock(isClockSynchronized(), new Date()),
@@ -61,6 +64,16 @@ async function daemonFindings(
     warning('router', config.api.socket, 'does not run', start),
     ...(await Promise.all(addresses.map((address) => checkPort(address, port)))),
   ];
+}
+
+/** The router that runs makes the requests: through each member, with the marks and routes of its health checks. */
+async function pathFindings({ api }: RouterConfig): Promise<readonly Finding[]> {
+  try {
+    return checkPaths((await controlRequest(api.socket, 'POST', '/api/v1/paths')) as MemberPath[]);
+  } catch (error) {
+    if (!(error instanceof ControlClientError)) throw error;
+    return [warning('path', api.socket, `not tested: ${error.message}`, 'see the log of the router')];
+  }
 }
 
 /** Whether the BGP port is free for a router that does not run. */

@@ -27,7 +27,7 @@ const usage = `usage: npm run bench -- all --record FOLDER [--rounds N]
   death     how soon a dead master is out of the kernel, beside FRR and BIRD; --rounds: deaths of each kind (10);
             --bfd 50 or 300: only those that BFD at this interval notices
   ingest    how fast a table is taken in, beside all four; --prefixes (100000, then 1000000)
-  sessions  how soon sessions of dynamic neighbours are there and what they cost, beside all four; --sessions (1000)
+  sessions  how soon sessions of dynamic neighbors are there and what they cost, beside all four; --sessions (1000)
   lb        the load balancer's job, beside FRR and BIRD
 
   --record  writes the report with every sample to FOLDER/NAME.json; docs/benchmarks has those of the documentation

@@ -32,7 +32,7 @@ const COMPILING = 180_000;
 let folder: string;
 let installed: string;
 let child: ChildProcess | undefined;
-let neighbour: BgpSpeaker | undefined;
+let neighbor: BgpSpeaker | undefined;
 
 function run(file: string, ...args: readonly string[]): string {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
@@ -49,7 +49,7 @@ beforeAll(() => {
 
 afterAll(async () => {
   child?.kill('SIGKILL');
-  await neighbour?.close();
+  await neighbor?.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -121,8 +121,8 @@ it('is a BGP listener in twenty lines, in a folder that knows nothing of this re
       look();
     });
   const port = await printed(/^listening on port (\d+)$/m);
-  neighbour = new BgpSpeaker({ asn: asn(65020), routerId: parseRouterId('192.0.2.20') });
-  const peer = neighbour.addPeer({
+  neighbor = new BgpSpeaker({ asn: asn(65020), routerId: parseRouterId('192.0.2.20') });
+  const peer = neighbor.addPeer({
     name: 'listener',
     address: '127.0.0.1',
     port: Number(port),

@@ -68,7 +68,7 @@ export async function measureLatency(
   daemon: DaemonName,
   samples: LatencySamples,
 ): Promise<void> {
-  // A new daemon for the sessions that end: it remembers no earlier failures of a neighbour.
+  // A new daemon for the sessions that end: it remembers no earlier failures of a neighbor.
   await bench.running(bench.balancer(daemon), poolSize, async (running) => {
     const victim = lastOf(running.masters);
     // The first times are those of code that never ran; they are in no figure of any daemon.

@@ -1,4 +1,4 @@
-/** Many sessions of dynamic neighbours that come at once: how soon they are established, and what they cost at rest. */
+/** Many sessions of dynamic neighbors that come at once: how soon they are established, and what they cost at rest. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NetworkNamespace } from '../../test/kit/network-namespace.ts';
 import { type Failure, TooSlow } from '../attempts.ts';

@@ -54,7 +54,7 @@ export function vtysh(view: PrivateView, ...commands: readonly string[]): string
   return view.inside(['vtysh', ...commands.flatMap((command) => ['-c', command])]);
 }
 
-/** A BGP neighbour as FRR's `show bgp neighbors json` has it, as far as the lab looks at it. */
+/** A BGP neighbor as FRR's `show bgp neighbors json` has it, as far as the lab looks at it. */
 export interface FrrNeighbor {
   readonly bgpState: string;
   /** Sessions that came up since bgpd was started. */
@@ -139,7 +139,7 @@ export class Frr {
     await this.run('configure terminal', ...lines);
   }
 
-  /** What FRR says of a neighbour; undefined for one that is not configured. */
+  /** What FRR says of a neighbor; undefined for one that is not configured. */
   async neighbor(address: string): Promise<FrrNeighbor | undefined> {
     return (await this.show<Record<string, FrrNeighbor>>(`show bgp neighbors ${address} json`))[address];
   }

@@ -73,7 +73,7 @@ describe('a lab', () => {
     try {
       lab.master(1).spawn('sleep', ['sleep', '1000']);
       expect(await ownNetwork()).toEqual(before);
-      // A route exists, and the other side answers ARP: that makes a neighbour entry with a MAC address.
+      // A route exists, and the other side answers ARP: that makes a neighbor entry with a MAC address.
       for (const [from, to] of [
         [lab.client, '10.0.2.1'],
         [lab.master(2), '10.0.0.10'],

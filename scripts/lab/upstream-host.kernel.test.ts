@@ -45,7 +45,7 @@ describe('FRR as the upstream router', () => {
     expect(lab.upstream.processes.filter((process) => process.isRunning)).toEqual([]);
     await lab.upstream.startFrr();
     await waitUntil(async () => (await lab.upstream.sessionState(lab.lb.uplinkAddress)) !== 'Unknown', {
-      what: 'FRR with its neighbour',
+      what: 'FRR with its neighbor',
     });
   });
 });

@@ -62,7 +62,7 @@ export class UpstreamHost extends Host {
       ...neighbors,
       ...this.families.flatMap((family) => [
         ` address-family ${family} unicast`,
-        // IPv4 is active by default with every neighbour, IPv6 with none.
+        // IPv4 is active by default with every neighbor, IPv6 with none.
         ...(family === 'ipv4' ? [] : this.#lbAddresses(family).map((one) => `  neighbor ${one} activate`)),
         '  maximum-paths 2',
         ' exit-address-family',

@@ -43,7 +43,7 @@ export const frrMaster: Master = {
 };
 export const everyMaster: readonly Master[] = [...masters, frrMaster];
 
-/** What FRR says of a neighbour, as far as these tests look at it. */
+/** What FRR says of a neighbor, as far as these tests look at it. */
 interface FrrNeighbor {
   readonly bgpState: string;
   readonly authenticationEnabled?: number;
@@ -146,11 +146,11 @@ export class ComposeLab {
     return this.exec(service, ['vtysh', ...commands.flatMap((command) => ['-c', command])]);
   }
 
-  /** What FRR says of a BGP neighbour. */
+  /** What FRR says of a BGP neighbor. */
   async neighbor(service: string, address: string): Promise<FrrNeighbor> {
     const text = await this.vtysh(service, `show bgp neighbors ${address} json`);
     const neighbor = (JSON.parse(text) as Record<string, FrrNeighbor>)[address];
-    if (neighbor === undefined) throw new Error(`${service} has no neighbour ${address}`);
+    if (neighbor === undefined) throw new Error(`${service} has no neighbor ${address}`);
     return neighbor;
   }
 

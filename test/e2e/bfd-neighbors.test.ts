@@ -36,7 +36,7 @@ const neighbors: readonly JsonObject[] = [
 const router4: JsonObject = { address: '10.0.0.10', asn: localAsn, holdTime: '3s', ttlSecurityHops: 1 };
 const router6 = { ...router4, address: lb6, bfd };
 
-/** What these tests look at of a neighbour. */
+/** What these tests look at of a neighbor. */
 interface NeighborWithBfd {
   readonly neighbor: string;
   readonly state: string;
@@ -93,7 +93,7 @@ async function restartSpeaker(of: MasterHost, routers: readonly JsonObject[]): P
   await of.startSpeaker();
 }
 
-/** Waits until the router has ended a session because of BFD, by its own finding or the neighbour's. */
+/** Waits until the router has ended a session because of BFD, by its own finding or the neighbor's. */
 function endedByBfd(sequence: number, name: string) {
   return waitForEvent(
     lab,
@@ -123,7 +123,7 @@ describe('BFD over IPv6 between router and speaker', () => {
     ).toEqual([]);
   });
 
-  it('goes by port 4784 where the neighbour may be further away (RFC 5883)', async () => {
+  it('goes by port 4784 where the neighbor may be further away (RFC 5883)', async () => {
     await restartSpeaker(lab.master(2), [
       { ...router4, bfd },
       { ...router6, ttlSecurityHops: 2 },

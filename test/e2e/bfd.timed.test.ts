@@ -229,7 +229,7 @@ describe('carrier', () => {
 });
 
 describe('what can be seen of BFD', () => {
-  it('is in the status, the neighbours and the metrics', async () => {
+  it('is in the status, the neighbors and the metrics', async () => {
     const [first] = (await lab.lb.router.request('GET', '/api/v1/neighbors')) as readonly {
       readonly bfd: unknown;
     }[];

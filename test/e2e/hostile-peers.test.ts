@@ -115,7 +115,7 @@ describe('a router with hostile peers', () => {
     const daemon = lab.lb.router.process;
     if (daemon === undefined) throw new Error('no router');
     const count = 4000;
-    // Of no neighbour's range; each of these addresses comes twice.
+    // Of no neighbor's range; each of these addresses comes twice.
     const from = Array.from({ length: count / 2 }, (_, n) => `127.9.${n >> 8}.${n & 255}`);
     // What is compiled and allocated once belongs to no stranger.
     await peer.run((program, options) => program.flood(options), { from, to: router, count });

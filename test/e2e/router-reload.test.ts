@@ -37,7 +37,7 @@ describe('a running router: reload and drain', () => {
   const neighbors = async (): Promise<readonly Neighbor[]> =>
     (await lab.lb.router.request('GET', '/api/v1/neighbors')) as unknown as readonly Neighbor[];
 
-  /** UPDATEs and NOTIFICATIONs by neighbour, and how often its session was established. */
+  /** UPDATEs and NOTIFICATIONs by neighbor, and how often its session was established. */
   async function history(): Promise<Record<string, unknown>> {
     const all = await neighbors();
     return Object.fromEntries(

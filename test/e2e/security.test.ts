@@ -78,7 +78,7 @@ describe('a master that is not configured as the others', () => {
       ({ type, code, subcode }) => type === 'neighbor-notification-sent' && code === 2 && subcode === 2,
     );
     expect(refused).toMatchObject({ peer: odd.address, text: expect.stringContaining('Bad Peer AS') });
-    // Between two attempts a neighbour of a range is forgotten.
+    // Between two attempts a neighbor of a range is forgotten.
     await expect
       .poll(async () => (await lab.lb.router.query(['neighbors'])).stdout, { timeout: 10_000 })
       .toMatch(new RegExp(`^${odd.address} .*Bad Peer AS`, 'm'));

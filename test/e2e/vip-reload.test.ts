@@ -63,7 +63,7 @@ describe('a running router whose VIPs change', () => {
     return JSON.parse(stdout);
   }
 
-  /** What the router says on its sessions, by neighbour, while `act` runs and until its next KEEPALIVE on each. */
+  /** What the router says on its sessions, by neighbor, while `act` runs and until its next KEEPALIVE on each. */
   async function said(act: () => Promise<void>): Promise<Record<string, readonly string[]>> {
     const captures = new Map<string, BgpCapture>();
     try {

@@ -6,7 +6,7 @@ import { NamespaceProcess } from '../kit/namespace-process.ts';
 import type { BfdEnd } from './bfd-end.ts';
 import type { BgpEnd } from './bgp-end.ts';
 
-/** What bgpd says of a neighbour and its BFD session. */
+/** What bgpd says of a neighbor and its BFD session. */
 interface FrrNeighborWithBfd {
   readonly bgpState: string;
   readonly lastResetDueTo?: string;

@@ -82,7 +82,7 @@ export const startBfdd: StartDaemon = (namespace, sessions) => {
   };
 };
 
-/** BIRD's bfd protocol with configured neighbours. */
+/** BIRD's bfd protocol with configured neighbors. */
 export const startBird: StartDaemon = (namespace, sessions, password) => {
   const authentication =
     password === undefined ? '' : `authentication meticulous keyed sha1; password "${password}";`;

@@ -1,4 +1,4 @@
-/** One end of a BGP session in a network namespace: our BgpSpeaker with one neighbour, driven by a test. */
+/** One end of a BGP session in a network namespace: our BgpSpeaker with one neighbor, driven by a test. */
 import { EventEmitter, once } from 'node:events';
 import {
   asn,
@@ -16,7 +16,7 @@ import { BgpSpeaker, type DownReason, type Peer } from '@bgp-lb/protocol/node';
 /** The module's type, for NamespaceProcess. */
 export type BgpEnd = typeof import('./bgp-end.ts');
 
-/** Who we are, and who the neighbour is: both in one AS. */
+/** Who we are, and who the neighbor is: both in one AS. */
 export interface BgpEndSettings {
   readonly local: string;
   readonly remote: string;
@@ -27,7 +27,7 @@ export interface BgpEndSettings {
   readonly restart: { readonly isRestarting: boolean; readonly isForwarding: boolean };
 }
 
-/** Seconds that the neighbour waits for our return, and we for its. */
+/** Seconds that the neighbor waits for our return, and we for its. */
 const restartTime = 60;
 
 const told = new EventEmitter();
@@ -64,7 +64,7 @@ export async function open(settings: BgpEndSettings): Promise<void> {
     },
   });
   peer = speaker.addPeer({
-    name: 'neighbour',
+    name: 'neighbor',
     address: remote,
     remoteAsn: [asn(settings.asn)],
     holdTime: 9,

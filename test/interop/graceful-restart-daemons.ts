@@ -1,11 +1,11 @@
-/** FRR and BIRD as neighbours that restart, or help us to restart (RFC 4724), on a host of the lab. */
+/** FRR and BIRD as neighbors that restart, or help us to restart (RFC 4724), on a host of the lab. */
 import { localAsn } from '../../scripts/lab/addresses.ts';
 import { Bird } from '../../scripts/lab/bird.ts';
 import { Frr } from '../../scripts/lab/frr.ts';
 import type { Host } from '../../scripts/lab/host.ts';
 
-/** How a neighbour is started. */
-export interface NeighbourSettings {
+/** How a neighbor is started. */
+export interface NeighborSettings {
   /** Our end. */
   readonly remote: string;
   /** What it announces. */
@@ -16,9 +16,9 @@ export interface NeighbourSettings {
   readonly isForwarding: boolean;
 }
 
-/** A neighbour's BGP daemon. */
-export interface Neighbour {
-  start(settings: NeighbourSettings): Promise<void>;
+/** A neighbor's BGP daemon. */
+export interface Neighbor {
+  start(settings: NeighborSettings): Promise<void>;
   /** kill -9 of what speaks BGP. What programs the kernel stays, where that is another process. */
   kill(): Promise<void>;
   /** The prefixes that it has of us. */
@@ -26,7 +26,7 @@ export interface Neighbour {
 }
 
 /** bgpd of FRR, with zebra, which is not killed. */
-export class FrrNeighbour implements Neighbour {
+export class FrrNeighbor implements Neighbor {
   readonly #host: Host;
   readonly #frr: Frr;
 
@@ -35,7 +35,7 @@ export class FrrNeighbour implements Neighbour {
     this.#frr = new Frr(host);
   }
 
-  async start({ remote, prefixes, isRestarting, isForwarding }: NeighbourSettings): Promise<void> {
+  async start({ remote, prefixes, isRestarting, isForwarding }: NeighborSettings): Promise<void> {
     const config = [
       `router bgp ${localAsn}`,
       ` bgp router-id ${this.#host.address}`,
@@ -68,7 +68,7 @@ export class FrrNeighbour implements Neighbour {
 }
 
 /** BIRD, which is one process. It keeps what its last life left in the kernel when it is started with `-R`. */
-export class BirdNeighbour implements Neighbour {
+export class BirdNeighbor implements Neighbor {
   readonly #host: Host;
   readonly #bird: Bird;
 
@@ -77,7 +77,7 @@ export class BirdNeighbour implements Neighbour {
     this.#bird = new Bird(host);
   }
 
-  async start({ remote, prefixes, isRestarting, isForwarding }: NeighbourSettings): Promise<void> {
+  async start({ remote, prefixes, isRestarting, isForwarding }: NeighborSettings): Promise<void> {
     const config = `graceful restart wait 10;
 protocol direct { ipv4; interface "eth*"; }
 protocol kernel { graceful restart; ipv4 { import none; export where source = RTS_BGP; }; }

@@ -4,24 +4,24 @@ import type { Host } from '../../scripts/lab/host.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import { NamespaceProcess } from '../kit/namespace-process.ts';
 import type { BgpEnd, BgpEndSettings } from './bgp-end.ts';
-import { BirdNeighbour, FrrNeighbour, type Neighbour } from './graceful-restart-daemons.ts';
+import { BirdNeighbor, FrrNeighbor, type Neighbor } from './graceful-restart-daemons.ts';
 
 const [first, second] = ['10.201.0.0/24', '10.202.0.0/24'] as const;
 const eventually = { timeout: 15_000, interval: 50 };
 
 describe.each([
-  { name: 'FRR 8.4', make: (host: Host): Neighbour => new FrrNeighbour(host) },
-  { name: 'BIRD 2.0', make: (host: Host): Neighbour => new BirdNeighbour(host) },
+  { name: 'FRR 8.4', make: (host: Host): Neighbor => new FrrNeighbor(host) },
+  { name: 'BIRD 2.0', make: (host: Host): Neighbor => new BirdNeighbor(host) },
 ])('$name as the helper while our speaker restarts', ({ make }) => {
   let lab: Lab;
-  let neighbour: Neighbour;
+  let neighbor: Neighbor;
   let end: NamespaceProcess<BgpEnd> | undefined;
 
   beforeAll(async () => {
     lab = await Lab.create({ masters: 1, controlPlane: 'stand-in' });
-    neighbour = make(lab.master(1));
+    neighbor = make(lab.master(1));
     const remote = lab.lb.address;
-    await neighbour.start({ remote, prefixes: [], isRestarting: false, isForwarding: true });
+    await neighbor.start({ remote, prefixes: [], isRestarting: false, isForwarding: true });
   });
   afterAll(async () => {
     await end?.stop();
@@ -46,7 +46,7 @@ describe.each([
     end = undefined;
   }
 
-  /** What the neighbour's kernel forwards by us. */
+  /** What the neighbor's kernel forwards by us. */
   async function forwarded(): Promise<string[]> {
     const routes = await lab
       .master(1)
@@ -59,7 +59,7 @@ describe.each([
 
   beforeEach(async () => {
     await open({ prefixes: [first, second], restart: { isRestarting: false, isForwarding: true } });
-    await expect.poll(() => neighbour.received(), eventually).toEqual([first, second]);
+    await expect.poll(() => neighbor.received(), eventually).toEqual([first, second]);
     await expect.poll(forwarded, eventually).toEqual([first, second]);
     await kill();
   });
@@ -67,18 +67,18 @@ describe.each([
   it('keeps our routes, and drops at our End-of-RIB what we did not announce again', async () => {
     await open({ restart: { isRestarting: true, isForwarding: true } });
     // Established, and nothing said yet.
-    expect(await neighbour.received()).toEqual([first, second]);
+    expect(await neighbor.received()).toEqual([first, second]);
     expect(await forwarded()).toEqual([first, second]);
     await end?.run((e, prefixes) => e.announce(prefixes), [first]);
-    await expect.poll(() => neighbour.received(), eventually).toEqual([first]);
+    await expect.poll(() => neighbor.received(), eventually).toEqual([first]);
     await expect.poll(forwarded, eventually).toEqual([first]);
     await kill();
   });
 
   it('drops our routes as soon as we come back without the F bit', async () => {
-    expect(await neighbour.received()).toEqual([first, second]);
+    expect(await neighbor.received()).toEqual([first, second]);
     await open({ restart: { isRestarting: true, isForwarding: false } });
-    await expect.poll(() => neighbour.received(), eventually).toEqual([]);
+    await expect.poll(() => neighbor.received(), eventually).toEqual([]);
     await expect.poll(forwarded, eventually).toEqual([]);
     await kill();
   });

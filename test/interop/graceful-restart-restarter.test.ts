@@ -4,16 +4,16 @@ import type { Host } from '../../scripts/lab/host.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import { NamespaceProcess } from '../kit/namespace-process.ts';
 import type { BgpEnd } from './bgp-end.ts';
-import { BirdNeighbour, FrrNeighbour, type Neighbour } from './graceful-restart-daemons.ts';
+import { BirdNeighbor, FrrNeighbor, type Neighbor } from './graceful-restart-daemons.ts';
 
 const [first, second] = ['10.201.0.0/24', '10.202.0.0/24'] as const;
 
 describe.each([
-  { name: 'bgpd of FRR 8.4', make: (host: Host): Neighbour => new FrrNeighbour(host) },
-  { name: 'BIRD 2.0', make: (host: Host): Neighbour => new BirdNeighbour(host) },
+  { name: 'bgpd of FRR 8.4', make: (host: Host): Neighbor => new FrrNeighbor(host) },
+  { name: 'BIRD 2.0', make: (host: Host): Neighbor => new BirdNeighbor(host) },
 ])('a $name that is killed and started again', ({ make }) => {
   let lab: Lab;
-  let neighbour: Neighbour;
+  let neighbor: Neighbor;
   let end: NamespaceProcess<BgpEnd>;
 
   beforeAll(async () => {
@@ -24,9 +24,9 @@ describe.each([
   });
 
   beforeEach(async () => {
-    neighbour = make(lab.master(1));
+    neighbor = make(lab.master(1));
     const remote = lab.lb.address;
-    await neighbour.start({ remote, prefixes: [first, second], isRestarting: false, isForwarding: true });
+    await neighbor.start({ remote, prefixes: [first, second], isRestarting: false, isForwarding: true });
     end = await NamespaceProcess.start<BgpEnd>(
       ['ip', 'netns', 'exec', lab.lb.namespace],
       new URL('./bgp-end.ts', import.meta.url),
@@ -40,18 +40,18 @@ describe.each([
     });
     await end.run((e, wanted) => e.holds(wanted), [first, second]);
     await end.run((e) => e.takeChanges());
-    await neighbour.kill();
+    await neighbor.kill();
     await end.run((e, wanted) => e.holds(wanted), [`${first} stale`, `${second} stale`]);
   });
   afterEach(async () => {
     await end.stop();
-    await neighbour.kill();
+    await neighbor.kill();
     await lab.master(1).powerOff();
     await lab.master(1).powerOn();
   });
 
   const returns = (isForwarding: boolean): Promise<void> =>
-    neighbour.start({ remote: lab.lb.address, prefixes: [first], isRestarting: true, isForwarding });
+    neighbor.start({ remote: lab.lb.address, prefixes: [first], isRestarting: true, isForwarding });
 
   it('leaves its paths stale, and nobody is told of a loss', async () => {
     expect(await end.run((e) => e.wentDown())).toMatchObject({ pathsKept: true });

@@ -19,7 +19,7 @@ import { BgpSpeaker } from '@bgp-lb/protocol/node';
 /** The module's type, for NamespaceProcess. */
 export type MatrixEnd = typeof import('./matrix-end.ts');
 
-/** One neighbour. */
+/** One neighbor. */
 export interface MatrixPeer {
   readonly address: string;
   readonly asn: number;
@@ -29,7 +29,7 @@ export interface MatrixPeer {
   readonly hasTtlSecurity: boolean;
 }
 
-/** What is known of one neighbour. */
+/** What is known of one neighbor. */
 export interface MatrixState {
   readonly state: string;
   /** `10.1.0.0/24 via 10.0.0.11 path 65001`. */
@@ -41,7 +41,7 @@ export interface MatrixState {
 
 let speaker: BgpSpeaker | undefined;
 
-/** Listens, and adds all neighbours; each is announced a VIP of its family with ourselves as next hop. */
+/** Listens, and adds all neighbors; each is announced a VIP of its family with ourselves as next hop. */
 export async function open(settings: {
   readonly asn: number;
   readonly local: { readonly ipv4: string; readonly ipv6: string };
@@ -86,10 +86,10 @@ export async function open(settings: {
   }
 }
 
-/** What is known of a neighbour now. */
+/** What is known of a neighbor now. */
 export function stateOf(address: string): MatrixState {
   const peer = speaker?.peer(address);
-  if (peer === undefined) throw new Error(`${address} is no neighbour`);
+  if (peer === undefined) throw new Error(`${address} is no neighbor`);
   const paths = peer.paths().map(({ prefix, attributes: { nextHop, asPath } }) => {
     const hops = (asPath ?? []).flatMap(({ asns }) => asns).join(' ');
     return `${formatPrefix(prefix)} via ${nextHop && formatIpAddress(nextHop)} path ${hops}`.trimEnd();
@@ -102,7 +102,7 @@ export function stateOf(address: string): MatrixState {
   };
 }
 
-/** Asks a neighbour for everything again. */
+/** Asks a neighbor for everything again. */
 export function refresh(address: string): void {
   speaker?.peer(address)?.requestRefresh(address.includes(':') ? ipv6Unicast : ipv4Unicast);
 }

@@ -41,13 +41,13 @@ const withoutTtlSecurity: readonly string[] = [
   'ExaBGP, eBGP, IPv6',
 ];
 
-const neighbours = makes
+const neighbors = makes
   .flatMap(([daemon, make]) => [
     { name: `${daemon}, iBGP`, make, asn: localAsn },
     { name: `${daemon}, eBGP`, make, asn: fourOctetAsn },
   ])
   .map((one, index) => ({ ...one, number: index + 1 }));
-const sessions = neighbours.flatMap((one) => [
+const sessions = neighbors.flatMap((one) => [
   { ...one, version: 'ipv4' as const, title: `${one.name}, IPv4` },
   { ...one, version: 'ipv6' as const, title: `${one.name}, IPv6` },
 ]);
@@ -57,7 +57,7 @@ describe('our speaker and the daemons of others', () => {
   let end: NamespaceProcess<MatrixEnd>;
   const daemons = new Map<number, PeerDaemon>();
   const remote = { ipv4: '10.0.0.10', ipv6: 'fd00::10' };
-  const planOf = ({ number, asn }: (typeof neighbours)[number]): DaemonPlan => ({
+  const planOf = ({ number, asn }: (typeof neighbors)[number]): DaemonPlan => ({
     asn,
     remoteAsn: localAsn,
     local: { ipv4: lab.master(number).address, ipv6: `fd00::1:${number}` },
@@ -68,7 +68,7 @@ describe('our speaker and the daemons of others', () => {
   const stateOf = (address: string): Promise<MatrixState> => end.run((e, at) => e.stateOf(at), address);
 
   beforeAll(async () => {
-    lab = await Lab.create({ masters: neighbours.length, controlPlane: 'stand-in' });
+    lab = await Lab.create({ masters: neighbors.length, controlPlane: 'stand-in' });
     const addIpv6 = async (host: Host, address: string): Promise<void> => {
       await host.exec([
         'sysctl',
@@ -83,7 +83,7 @@ describe('our speaker and the daemons of others', () => {
       ['ip', 'netns', 'exec', lab.lb.namespace],
       new URL('./matrix-end.ts', import.meta.url),
     );
-    const plans = neighbours.map(planOf);
+    const plans = neighbors.map(planOf);
     const peers = sessions.map(({ version, title, number, asn }) => ({
       address: plans[number - 1]?.local[version] ?? '',
       asn,
@@ -93,7 +93,7 @@ describe('our speaker and the daemons of others', () => {
     }));
     await end.run((e, settings) => e.open(settings), { asn: localAsn, local: remote, vips, peers });
     await Promise.all(
-      neighbours.map(async (one) => {
+      neighbors.map(async (one) => {
         const host = lab.master(one.number);
         await addIpv6(host, planOf(one).local.ipv6);
         const daemon = one.make(host);

@@ -1,4 +1,4 @@
-/** BGP daemons of other makes as neighbours, each with one session over IPv4 that it opens and one over IPv6 that we open. */
+/** BGP daemons of other makes as neighbors, each with one session over IPv4 that it opens and one over IPv6 that we open. */
 import { Bird } from '../../scripts/lab/bird.ts';
 import { exabgpDaemon, exabgpView } from '../../scripts/lab/exabgp.ts';
 import { Frr } from '../../scripts/lab/frr.ts';

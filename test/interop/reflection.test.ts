@@ -28,13 +28,13 @@ interface Peer {
   readonly name: string;
   readonly host: (lab: Lab) => MasterHost;
   readonly make: (host: Host) => Daemon;
-  /** The neighbour in router.yaml. */
+  /** The neighbor in router.yaml. */
   readonly neighbor: JsonObject;
   readonly asn: number;
   readonly addPath: boolean;
 }
 
-/** One BGP daemon, as a neighbour of the router. */
+/** One BGP daemon, as a neighbor of the router. */
 interface Daemon {
   start(lb: string, asn: number, addPath: boolean): Promise<void>;
   /** The paths to the VIP. */

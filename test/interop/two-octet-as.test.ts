@@ -75,7 +75,7 @@ describe.skipIf(!hasFrr())('FRR without capabilities, and our four-octet AS numb
   });
 
   // RFC 6793 section 4.2.2 has AS_TRANS in AS_PATH here. The check is off in FRR 8.4 and on in FRR 10.3 by default.
-  it('has none where it wants to see the AS number of the neighbour first, for it compares that with AS_TRANS', async () => {
+  it('has none where it wants to see the AS number of the neighbor first, for it compares that with AS_TRANS', async () => {
     const { address } = lab.master(1);
     await frr.configure(
       `router bgp ${localAsn}`,

@@ -101,7 +101,7 @@ export class BgpCapture {
     this.#streams = { master: new Stream(master), router: new Stream(router) };
   }
 
-  /** Captures from now on what `lb` and the neighbour of this address say to each other, until `stop`. */
+  /** Captures from now on what `lb` and the neighbor of this address say to each other, until `stop`. */
   static async start(
     lb: Host,
     address: string,

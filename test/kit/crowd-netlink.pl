@@ -2,13 +2,13 @@
 # fills them: crowd-netlink.pl PID requests|notifications. Prints how many there are.
 #
 # By pidfd_getfd(2) the sockets are ours too, and so are their options. A socket with a multicast group is one for
-# notifications; one without becomes a member of the groups of neighbours and IPv4 routes, so that those come into its queue.
+# notifications; one without becomes a member of the groups of neighbors and IPv4 routes, so that those come into its queue.
 use strict; use warnings; use Socket;
 my ($pid, $which) = @ARGV;
 my ($pidfd_open, $pidfd_getfd) = (434, 438);
 my ($so_protocol, $so_domain, $af_netlink, $sol_netlink) = (38, 39, 16, 270);
 my ($add_membership, $list_memberships) = (1, 9);
-my ($neighbours, $routes) = (3, 7);
+my ($neighbors, $routes) = (3, 7);
 my $process = syscall($pidfd_open, $pid + 0, 0);
 die "pidfd_open: $!" if $process < 0;
 my $count = 0;
@@ -26,7 +26,7 @@ for my $link (glob "/proc/$pid/fd/*") {
   # The kernel makes of it the least that it allows.
   setsockopt($socket, SOL_SOCKET, SO_RCVBUF, pack('l', 1)) or die "SO_RCVBUF: $!";
   if ($hears eq 'requests') {
-    setsockopt($socket, $sol_netlink, $add_membership, pack('l', $_)) or die "membership: $!" for $neighbours, $routes;
+    setsockopt($socket, $sol_netlink, $add_membership, pack('l', $_)) or die "membership: $!" for $neighbors, $routes;
   }
   $count++;
 }

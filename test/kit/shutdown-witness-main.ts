@@ -1,6 +1,6 @@
 /**
  * What surrounds a machine that shuts down, in one process, so that there is one order of what happened, told as lines of text: a BGP
- * neighbour at 10.9.0.1 (the load balancer of a speaker in its AS, the upstream of a router in another: `ADDRESS VIP normal`, `graceful shutdown` or
+ * neighbor at 10.9.0.1 (the load balancer of a speaker in its AS, the upstream of a router in another: `ADDRESS VIP normal`, `graceful shutdown` or
  * `withdrawn`, and `ADDRESS down: REASON`), a listener there that repeats what it is told (`ADDRESS` is then `stop`), and at
  * 10.9.0.3 a master that announces the VIP 10.100.0.1 to a router at 10.9.0.10. Argument: the folder of its certificate.
  */
@@ -22,21 +22,21 @@ import { BgpSpeaker } from '@bgp-lb/protocol/node';
 /** GRACEFUL_SHUTDOWN (RFC 8326 section 3). */
 const GRACEFUL_SHUTDOWN = 0xffff_0000;
 
-const NEIGHBOUR = '10.9.0.1';
+const NEIGHBOR = '10.9.0.1';
 const MASTER = '10.9.0.3';
 const [folder = ''] = process.argv.slice(2);
 /** Of the router and its master. */
 const routed = asn(64512);
-/** Of the neighbour and the speaker. */
+/** Of the neighbor and the speaker. */
 const outside = asn(64513);
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
-const neighbour = new BgpSpeaker({
+const neighbor = new BgpSpeaker({
   asn: outside,
-  routerId: parseRouterId(NEIGHBOUR),
+  routerId: parseRouterId(NEIGHBOR),
   handlers: {
     routes: (peer, { announced, withdrawn }) => {
       for (const { prefix, attributes } of announced) {
@@ -48,8 +48,8 @@ const neighbour = new BgpSpeaker({
     down: (peer, reason) => say(`${peer.address} down: ${reason.text}`),
   },
 });
-neighbour.addRange({ name: 'machine', range: '10.9.0.0/24', maxSessions: 4, remoteAsn: [routed, outside] });
-await neighbour.listen({ address: NEIGHBOUR });
+neighbor.addRange({ name: 'machine', range: '10.9.0.0/24', maxSessions: 4, remoteAsn: [routed, outside] });
+await neighbor.listen({ address: NEIGHBOR });
 
 const master = new BgpSpeaker({ asn: routed, routerId: parseRouterId(MASTER) });
 const attributes = pathAttributes({
@@ -79,4 +79,4 @@ createServer((socket) => {
     (line) => say(`stop ${line.trim()}`),
     (error: unknown) => say(`stop: ${String(error)}`),
   );
-}).listen(9999, NEIGHBOUR, () => say('ready'));
+}).listen(9999, NEIGHBOR, () => say('ready'));

@@ -1,4 +1,4 @@
-/** The surroundings of a machine that shuts down: a network, a BGP neighbour, a master, and one record of what they saw. */
+/** The surroundings of a machine that shuts down: a network, a BGP neighbor, a master, and one record of what they saw. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

@@ -16,7 +16,7 @@ const attempts = fatalVectors()
 it('is answered on connections of ours as on theirs, in every state, and a session beside them notices nothing', async () => {
   const clock = new ManualClock();
   const network = new MemoryNetwork();
-  const [address, neighbour] = ['10.0.0.1', '10.0.0.2'];
+  const [address, neighbor] = ['10.0.0.1', '10.0.0.2'];
   const speaker = new BgpSpeaker({
     asn: localAsn,
     routerId: parseRouterId(address),
@@ -25,13 +25,13 @@ it('is answered on connections of ours as on theirs, in every state, and a sessi
   });
   const other = new BgpSpeaker({
     asn: localAsn,
-    routerId: parseRouterId(neighbour),
-    sockets: network.host(neighbour),
+    routerId: parseRouterId(neighbor),
+    sockets: network.host(neighbor),
     clock,
   });
   other.addPeer({ name: 'speaker', address, remoteAsn: [localAsn], passive: true });
-  await other.listen({ address: neighbour });
-  const sound = speaker.addPeer({ name: 'sound', address: neighbour, remoteAsn: [localAsn] });
+  await other.listen({ address: neighbor });
+  const sound = speaker.addPeer({ name: 'sound', address: neighbor, remoteAsn: [localAsn] });
   await clock.advance(10);
   expect(sound.state).toBe('Established');
 

@@ -94,7 +94,7 @@ function asPathLength({ attributes: { asPath } }: Path): number {
   );
 }
 
-function neighbour({ attributes: { asPath }, from }: Path): number {
+function neighbor({ attributes: { asPath }, from }: Path): number {
   const first = asPath?.[0];
   return first?.type === SegmentType.AsSequence ? (first.asns[0] ?? from.asn) : from.asn;
 }
@@ -105,7 +105,7 @@ const worse: readonly ((m: Path, n: Path) => boolean)[] = [
   (m, n) => asPathLength(n) < asPathLength(m),
   (m, n) => (n.attributes.origin ?? 2) < (m.attributes.origin ?? 2),
   (m, n) =>
-    neighbour(m) === neighbour(n) && (n.attributes.multiExitDisc ?? 0) < (m.attributes.multiExitDisc ?? 0),
+    neighbor(m) === neighbor(n) && (n.attributes.multiExitDisc ?? 0) < (m.attributes.multiExitDisc ?? 0),
   (m, n) => m.from.isInternal && !n.from.isInternal,
   (m, n) => (n.attributes.originatorId ?? n.from.routerId) < (m.attributes.originatorId ?? m.from.routerId),
   (m, n) => (n.attributes.clusterList?.length ?? 0) < (m.attributes.clusterList?.length ?? 0),

@@ -20,7 +20,7 @@ import {
 } from '@bgp-lb/protocol';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LaggingNeighbour } from './lagging-neighbour.ts';
+import { LaggingNeighbor } from './lagging-neighbor.ts';
 import { attributesOf, modelKey, prefixOf } from './rib-arbitraries.ts';
 
 const PEERS = 4;
@@ -125,10 +125,10 @@ function contextOf({ isInternal, hasAddPath, maxSendLength }: Kind): CodecContex
   };
 }
 
-/** The reflector, its neighbours, and beside it what each of them is to have, reckoned for it alone. */
+/** The reflector, its neighbors, and beside it what each of them is to have, reckoned for it alone. */
 class Net {
   readonly table = new AttributeTable();
-  readonly neighbours = new Map<number, LaggingNeighbour>();
+  readonly neighbors = new Map<number, LaggingNeighbor>();
   readonly #kinds: readonly Kind[];
   readonly #reflector: RouteReflector;
   /** By prefix, source and path identifier: what was learned. */
@@ -165,17 +165,17 @@ class Net {
         this.#down(step.at);
         return;
       case 'refresh':
-        this.neighbours.get(step.at)?.refresh();
+        this.neighbors.get(step.at)?.refresh();
         return;
       case 'read':
-        this.neighbours.get(step.at)?.read(1);
+        this.neighbors.get(step.at)?.read(1);
         return;
     }
   }
 
   flush(): void {
-    for (const [host, neighbour] of this.neighbours) {
-      neighbour.beforeFlush(this.#isCut || this.#kindOf(host).maxSendLength < 4096);
+    for (const [host, neighbor] of this.neighbors) {
+      neighbor.beforeFlush(this.#isCut || this.#kindOf(host).maxSendLength < 4096);
     }
     this.#reflector.flush();
     this.#flushed = [...this.#paths.values()];
@@ -184,12 +184,12 @@ class Net {
   /** Everybody reads all there is, and has what an Adj-RIB-Out of its own would have given. @returns how many routes that is */
   check(): number {
     let routes = 0;
-    for (const [host, neighbour] of this.neighbours) {
-      neighbour.read(9999);
-      const { advertised, unsent } = neighbour.says();
+    for (const [host, neighbor] of this.neighbors) {
+      neighbor.read(9999);
+      const { advertised, unsent } = neighbor.says();
       const expected = this.#wanted(host);
       for (const key of unsent) expect(expected.delete(key)).toBe(true);
-      expect(neighbour.holds()).toEqual(expected);
+      expect(neighbor.holds()).toEqual(expected);
       expect(advertised).toEqual([...expected.keys()].sort());
       routes += advertised.length;
     }
@@ -197,7 +197,7 @@ class Net {
   }
 
   end(): void {
-    for (const host of this.neighbours.keys()) this.#down(host);
+    for (const host of this.neighbors.keys()) this.#down(host);
     for (const { from, prefix, pathId } of this.#paths.values()) this.#lose(hostOf(from), prefix, pathId);
     this.flush();
   }
@@ -231,15 +231,15 @@ class Net {
     const [member] = this.#reflector.addPeer({ ...peer, context });
     if (member === undefined) throw new Error('no family');
     const source = sourceOf(host, this.#kindOf(host));
-    this.neighbours.set(host, new LaggingNeighbour(member, context, this.table, source));
+    this.neighbors.set(host, new LaggingNeighbor(member, context, this.table, source));
     // What was learned before counts from now on for everybody else too.
     this.flush();
   }
 
   #down(host: number): void {
     this.#reflector.removePeer(`m${host}`);
-    this.neighbours.get(host)?.end();
-    this.neighbours.delete(host);
+    this.neighbors.get(host)?.end();
+    this.neighbors.delete(host);
   }
 
   #learn(host: number, prefix: Prefix, pathId: number, set: number): void {

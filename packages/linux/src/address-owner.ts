@@ -1,4 +1,4 @@
-/** Asks a link who has an address: ARP probe (RFC 5227 section 2.1.1) and neighbour solicitation (RFC 4861 section 7.2.2). */
+/** Asks a link who has an address: ARP probe (RFC 5227 section 2.1.1) and neighbor solicitation (RFC 4861 section 7.2.2). */
 
 import { SystemCallError } from './errno.ts';
 import { addressBytes, ipVersion } from './internet-address.ts';
@@ -18,8 +18,8 @@ const arpProtocol = 0x0806;
 const arpReply = 2;
 const arpPacketLength = 28;
 const icmpv6 = 58;
-const neighbourSolicitation = 135;
-const neighbourAdvertisement = 136;
+const neighborSolicitation = 135;
+const neighborAdvertisement = 136;
 const Ipv6 = { UnicastHops: 16, MulticastInterface: 17, MulticastHops: 18 } as const;
 const largestAnswer = 2048;
 
@@ -103,7 +103,7 @@ function ndpExchange(link: AskedLink, own: Uint8Array, target: string): Exchange
       setSocketOption(fd, Level.Ipv6, Ipv6.MulticastInterface, link.index, 'IPV6_MULTICAST_IF');
       setSocketOption(fd, Level.Ipv6, Ipv6.MulticastHops, 255, 'IPV6_MULTICAST_HOPS');
       const packet = new Uint8Array(32);
-      packet[0] = neighbourSolicitation;
+      packet[0] = neighborSolicitation;
       packet.set(wanted, 8);
       // Option: source link-layer address.
       packet.set([1, 1], 24);
@@ -111,7 +111,7 @@ function ndpExchange(link: AskedLink, own: Uint8Array, target: string): Exchange
       sendTo(fd, packet, solicitedNode(wanted, link.index));
     },
     ownerIn: (packet) => {
-      if (packet.length < 24 || packet[0] !== neighbourAdvertisement) return undefined;
+      if (packet.length < 24 || packet[0] !== neighborAdvertisement) return undefined;
       if (!isEqual(packet.subarray(8, 24), wanted)) return undefined;
       // Option: target link-layer address. An answer without it is one all the same.
       return packet.length >= 32 && packet[24] === 2

@@ -10,7 +10,7 @@ export type { IpVersion } from './internet-address.ts';
 export type { ChangeAction, ChangeKind, KernelChange } from './kernel-change.ts';
 export type { Ipv4Conf, Ipv4ConfName, Link, OperState } from './link.ts';
 export type { MacvlanSetting } from './macvlan.ts';
-export type { Neighbour, NeighbourProxy, NeighbourState } from './neighbour.ts';
+export type { Neighbor, NeighborProxy, NeighborState } from './neighbor.ts';
 export type { Netconf } from './netconf.ts';
 export { isUnanswered, NetlinkError, NetlinkFormatError } from './netlink-error.ts';
 export type { NetlinkMonitorOptions } from './netlink-monitor.ts';
@@ -69,7 +69,7 @@ export type {
   LinuxListeningSocket,
   LinuxSockets,
   ListenOptions,
-  NeighbourSocketOptions,
+  NeighborSocketOptions,
 } from './tcp-sockets.ts';
 export { linuxSockets } from './tcp-sockets.ts';
 export type {

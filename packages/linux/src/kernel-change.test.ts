@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { setAddressMessage } from './interface-address.ts';
 import { parseChange } from './kernel-change.ts';
 import { parseIpv4Conf, setIpv4Conf } from './link.ts';
-import { parseNeighbour } from './neighbour.ts';
+import { parseNeighbor } from './neighbor.ts';
 import { NetlinkFormatError } from './netlink-error.ts';
 import { type MessageWriter, parseMessages } from './netlink-message.ts';
 import { setNexthopGroupMessage, setNexthopMessage } from './nexthop.ts';
@@ -130,7 +130,7 @@ describe('a notification', () => {
     ['an IPv6 cache entry', 24, '0a 80 00 00 fe 02 00 01 00020000'],
     ['a multicast route', 24, '80 20 00 00 fe 02 00 01 00000000'],
     ['the settings of MPLS', 80, '1c000000 0800 0100 03000000'],
-    ['a neighbour', 28, '02000000 01000000 02000000'],
+    ['a neighbor', 28, '02000000 01000000 02000000'],
   ])('is ignored when it is about %s', (_, type, hex) => {
     expect(notification(type, hex)).toBeUndefined();
   });
@@ -168,7 +168,7 @@ describe('hostile bytes', () => {
       parseIpv4Conf,
       parseDecision,
       parseBucket,
-      parseNeighbour,
+      parseNeighbor,
     ];
     const payloads = samples.flatMap((writer) =>
       parseMessages(writer.finish(1)).map(({ payload }) => payload),

@@ -95,7 +95,7 @@ describe('links in the kernel', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('shows the neighbours of an interface', async () => {
+  it('shows the neighbors of an interface', async () => {
     test.namespace.ip(
       'neigh',
       'replace',
@@ -107,13 +107,13 @@ describe('links in the kernel', () => {
       'nud',
       'permanent',
     );
-    const neighbours = await test.inside.run(({ linux, linkIndex }) => {
+    const neighbors = await test.inside.run(({ linux, linkIndex }) => {
       const route = new linux.RouteSocket();
-      const found = route.neighbours(linkIndex('v0'));
+      const found = route.neighbors(linkIndex('v0'));
       route.close();
       return found;
     });
-    expect(neighbours).toContainEqual({
+    expect(neighbors).toContainEqual({
       index: expect.any(Number),
       address: '10.5.0.9',
       linkLayerAddress: '02:00:00:00:00:09',

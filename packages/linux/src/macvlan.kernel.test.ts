@@ -19,14 +19,14 @@ describe('macvlan devices in the kernel', () => {
       route.setLinkUp(index);
       const up = find();
       for (const address of ['10.0.0.100', 'fd00::100']) {
-        route.setNeighbourProxy({ index, address }, 84);
-        route.setNeighbourProxy({ index, address }, 84);
+        route.setNeighborProxy({ index, address }, 84);
+        route.setNeighborProxy({ index, address }, 84);
       }
-      const proxies = route.neighbourProxies().map(({ index: at, address }) => [at === index, address]);
-      route.deleteNeighbourProxy({ index, address: '10.0.0.100' });
-      const left = route.neighbourProxies().map(({ address }) => address);
+      const proxies = route.neighborProxies().map(({ index: at, address }) => [at === index, address]);
+      route.deleteNeighborProxy({ index, address: '10.0.0.100' });
+      const left = route.neighborProxies().map(({ address }) => address);
       route.deleteLink(index);
-      const result = { down, up, proxies, left, gone: find(), none: route.neighbourProxies() };
+      const result = { down, up, proxies, left, gone: find(), none: route.neighborProxies() };
       route.close();
       return { ...result, parent: linkIndex('v0') };
     });

@@ -62,7 +62,7 @@ export function setLinkUp(index: number): MessageWriter {
   );
 }
 
-/** Deletes a virtual link, and with it its addresses and neighbours. */
+/** Deletes a virtual link, and with it its addresses and neighbors. */
 export function deleteLink(index: number): MessageWriter {
   return new MessageWriter(LinkMessage.Delete, MessageFlag.Request | MessageFlag.Ack).structure(
     structure(index),

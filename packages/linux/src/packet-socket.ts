@@ -1,4 +1,4 @@
-/** ARP and neighbour discovery as they are on a link: packet(7), without the link-layer header. */
+/** ARP and neighbor discovery as they are on a link: packet(7), without the link-layer header. */
 import type { Socket } from 'node:net';
 import { streamOf } from './descriptor-stream.ts';
 import { addressBytes, ipVersion } from './internet-address.ts';
@@ -17,7 +17,7 @@ const etherType = { 4: 0x0806, 6: 0x86dd } as const;
 export interface PacketSocketOptions {
   /** The interface's index. */
   readonly index: number;
-  /** IPv4: ARP packets that name one as sender or target. IPv6: neighbour solicitations and advertisements for one. */
+  /** IPv4: ARP packets that name one as sender or target. IPv6: neighbor solicitations and advertisements for one. */
   readonly addresses: readonly string[];
 }
 
@@ -29,7 +29,7 @@ export interface PacketSocketHandlers {
   lost(error: Error): void;
 }
 
-/** A socket that hears and speaks ARP, or neighbour discovery, on one link. Needs CAP_NET_RAW. */
+/** A socket that hears and speaks ARP, or neighbor discovery, on one link. Needs CAP_NET_RAW. */
 export class PacketSocket {
   readonly #fd: number;
   readonly #stream: Socket;
@@ -46,7 +46,7 @@ export class PacketSocket {
     // Without a protocol it hears nothing: the filter comes before the first packet.
     const fd = socket(packetDomain, type, 0);
     try {
-      attachFilter(fd, (version === 4 ? arpAbout : neighbourDiscoveryAbout)(addresses.map(addressBytes)));
+      attachFilter(fd, (version === 4 ? arpAbout : neighborDiscoveryAbout)(addresses.map(addressBytes)));
       bind(fd, this.#link(new Uint8Array(6)));
       if (version === 6) {
         for (const group of addresses.map(addressBytes).map(solicitedNodeGroup)) join(fd, index, group);
@@ -118,7 +118,7 @@ const icmpv6 = 58;
 const solicitation = 135;
 const advertisement = 136;
 
-function neighbourDiscoveryAbout(addresses: readonly Uint8Array[]): readonly Instruction[] {
+function neighborDiscoveryAbout(addresses: readonly Uint8Array[]): readonly Instruction[] {
   return [
     [Bpf.LoadByte, 0, 0, ndpOffset.nextHeader],
     [Bpf.JumpIfEqual, 1, 0, icmpv6],

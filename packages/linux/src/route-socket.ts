@@ -23,14 +23,14 @@ import {
 } from './link.ts';
 import { addMacvlan, deleteLink, type MacvlanSetting, setLinkAlias, setLinkUp } from './macvlan.ts';
 import {
-  deleteNeighbourProxy,
-  dumpNeighbourProxies,
-  dumpNeighbours,
-  type Neighbour,
-  type NeighbourProxy,
-  parseNeighbour,
-  setNeighbourProxy,
-} from './neighbour.ts';
+  deleteNeighborProxy,
+  dumpNeighborProxies,
+  dumpNeighbors,
+  type Neighbor,
+  type NeighborProxy,
+  parseNeighbor,
+  setNeighborProxy,
+} from './neighbor.ts';
 import { NetlinkError } from './netlink-error.ts';
 import { NetlinkSocket } from './netlink-socket.ts';
 import {
@@ -277,33 +277,33 @@ export class RouteSocket {
     }
   }
 
-  /** The neighbour tables of all interfaces or of one. */
-  neighbours(index?: number): Neighbour[] {
-    const all = this.#netlink.dump('dump neighbours', dumpNeighbours(index), ({ payload }) =>
-      parseNeighbour(payload),
+  /** The neighbor tables of all interfaces or of one. */
+  neighbors(index?: number): Neighbor[] {
+    const all = this.#netlink.dump('dump neighbors', dumpNeighbors(index), ({ payload }) =>
+      parseNeighbor(payload),
     );
-    return index === undefined ? all : all.filter((neighbour) => neighbour.index === index);
+    return index === undefined ? all : all.filter((neighbor) => neighbor.index === index);
   }
 
   /** The addresses of others that the kernel answers for, on all interfaces. */
-  neighbourProxies(): NeighbourProxy[] {
+  neighborProxies(): NeighborProxy[] {
     return this.#netlink
-      .dump('dump neighbour proxies', dumpNeighbourProxies(), ({ payload }) => parseNeighbour(payload))
+      .dump('dump neighbor proxies', dumpNeighborProxies(), ({ payload }) => parseNeighbor(payload))
       .map(({ index, address }) => ({ index, address }));
   }
 
   /** Lets the kernel answer for an address; nothing happens when it does. @param protocol whose it is, as of routes */
-  setNeighbourProxy(proxy: NeighbourProxy, protocol: number): void {
-    this.#netlink.acknowledged(`set proxy ${proxyName(proxy)}`, setNeighbourProxy(proxy, protocol));
+  setNeighborProxy(proxy: NeighborProxy, protocol: number): void {
+    this.#netlink.acknowledged(`set proxy ${proxyName(proxy)}`, setNeighborProxy(proxy, protocol));
   }
 
   /** `ENOENT` when there is none. */
-  deleteNeighbourProxy(proxy: NeighbourProxy): void {
-    this.#netlink.acknowledged(`delete proxy ${proxyName(proxy)}`, deleteNeighbourProxy(proxy));
+  deleteNeighborProxy(proxy: NeighborProxy): void {
+    this.#netlink.acknowledged(`delete proxy ${proxyName(proxy)}`, deleteNeighborProxy(proxy));
   }
 }
 
-function proxyName({ address, index }: NeighbourProxy): string {
+function proxyName({ address, index }: NeighborProxy): string {
   return `${address} on interface ${index}`;
 }
 

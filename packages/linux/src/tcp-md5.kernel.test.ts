@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { NeighbourSocketOptions } from './index.ts';
+import type { NeighborSocketOptions } from './index.ts';
 import { clientAddresses, serverAddresses, useTcpPeers } from './testing/use-tcp-peers.ts';
 
 interface Attempt {
   readonly address: string;
   readonly port: number;
-  readonly options: NeighbourSocketOptions;
+  readonly options: NeighborSocketOptions;
 }
 
 describe('TCP-MD5 between two of our sockets', () => {

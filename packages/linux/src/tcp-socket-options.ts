@@ -48,7 +48,7 @@ export function setMaxTtl(fd: number, version: SocketVersion): void {
 /**
  * GTSM (RFC 5082 section 3) in both directions: packets leave with TTL 255, and the kernel drops those that arrive
  * with less than 256 - hops.
- * @param hops 1 for a neighbour on the same link, to 254
+ * @param hops 1 for a neighbor on the same link, to 254
  */
 export function setTtlSecurity(fd: number, { socket, packets }: ConnectionKind, hops: number): void {
   if (!Number.isInteger(hops) || hops < 1 || hops > 254) {

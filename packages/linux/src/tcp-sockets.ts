@@ -16,8 +16,8 @@ import {
   setUserTimeout,
 } from './tcp-socket-options.ts';
 
-/** Options of a connection with one BGP neighbour. */
-export interface NeighbourSocketOptions {
+/** Options of a connection with one BGP neighbor. */
+export interface NeighborSocketOptions {
   /** The source address; outgoing connections only. */
   readonly localAddress?: string;
   /** The TCP-MD5 key (RFC 2385), 1 to 80 octets. */
@@ -56,9 +56,9 @@ export interface LinuxListeningSocket {
 
 /** What a BGP implementation needs of TCP. */
 export interface LinuxSockets {
-  open(remoteAddress: string, options: NeighbourSocketOptions): Socket;
+  open(remoteAddress: string, options: NeighborSocketOptions): Socket;
   listen(options: ListenOptions, onConnection: (socket: Socket) => void): Promise<LinuxListeningSocket>;
-  accepted(socket: Socket, options: NeighbourSocketOptions): void;
+  accepted(socket: Socket, options: NeighborSocketOptions): void;
 }
 
 /** Ports on which this process listens on 0.0.0.0, with the number of such listeners. */
@@ -68,8 +68,8 @@ const ipv4WildcardPorts = new Set<number>();
  * TCP sockets for BGP on Linux.
  *
  * - `open` makes an unconnected socket; the caller calls connect(port, literal address).
- * - `listen` makes a listener whose SYN-ACKs leave with TTL 255, so that neighbours with GTSM hear them.
- * - `accepted` sets a neighbour's options on an accepted connection; call it before anything is read or written. With
+ * - `listen` makes a listener whose SYN-ACKs leave with TTL 255, so that neighbors with GTSM hear them.
+ * - `accepted` sets a neighbor's options on an accepted connection; call it before anything is read or written. With
  *   a password it holds the connection to the key from then on, also when the listener had none for the peer.
  *   What the peer sent between its handshake and this call was not checked against TTL and such a late key: set keys
  *   on the listener first.

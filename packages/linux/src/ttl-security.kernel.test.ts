@@ -58,7 +58,7 @@ describe('GTSM between two of our sockets', () => {
     expect(seen).toEqual({ connections: 1, received: '' });
   });
 
-  it('hears a listener that has no neighbour yet, since its SYN-ACK leaves with TTL 255', async () => {
+  it('hears a listener that has no neighbor yet, since its SYN-ACK leaves with TTL 255', async () => {
     const port = await listen('::');
     const outcome = await peers.current.client.run(
       ({ linuxSockets, exchange }, to) =>
@@ -86,7 +86,7 @@ describe('GTSM between two of our sockets', () => {
     { hops: 1, least: 255 },
     { hops: 3, least: 253 },
     { hops: 254, least: 2 },
-  ])('demands a TTL of $least from a neighbour $hops hops away', async ({ hops, least }) => {
+  ])('demands a TTL of $least from a neighbor $hops hops away', async ({ hops, least }) => {
     for (const [address, level, name] of [
       [serverAddresses[4], optionLevel.ip, minTtl.ip],
       [serverAddresses[6], optionLevel.ipv6, minTtl.ipv6],

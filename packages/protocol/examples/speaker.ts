@@ -1,4 +1,4 @@
-/** A BGP speaker: announces one route to the neighbour at argv[2], and prints what the neighbour announces. */
+/** A BGP speaker: announces one route to the neighbor at argv[2], and prints what the neighbor announces. */
 import * as bgp from '@bgp-lb/protocol';
 import { BgpSpeaker } from '@bgp-lb/protocol/node';
 

@@ -2,7 +2,7 @@ import { linuxSockets } from '@bgp-lb/linux';
 import { BfdThread } from '@bgp-lb/protocol/node';
 import { RouterBfd } from './bfd/router-bfd.ts';
 import { Advertiser, type RouterChanges, type RouterPasswords } from './bgp/advertiser.ts';
-import type { RouterConfig } from './config/speaker-config.ts';
+import type { RouterPeerConfig } from './config/speaker-config.ts';
 import { globalOnLinkOf, linkLocalTowards, sourceTowards } from './host-facts.ts';
 import type { Journal } from './journal.ts';
 import type { SpeakerContext } from './speaker-context.ts';
@@ -11,9 +11,9 @@ export interface RouterSessions {
   readonly advertiser: Advertiser;
   readonly bfd: RouterBfd;
   /** As configured now. */
-  routers(): readonly RouterConfig[];
+  routers(): readonly RouterPeerConfig[];
   /** Brings both to other routers; what is the same is not touched. */
-  setRouters(routers: readonly RouterConfig[], passwords: RouterPasswords): RouterChanges;
+  setRouters(routers: readonly RouterPeerConfig[], passwords: RouterPasswords): RouterChanges;
 }
 
 /**

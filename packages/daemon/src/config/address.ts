@@ -46,7 +46,7 @@ export function canonicalAddress(text: string, version?: 4 | 6): string {
 }
 
 /**
- * The canonical text of the address of a neighbour: as `canonicalAddress`, and besides a link-local one with the interface that it
+ * The canonical text of the address of a neighbor: as `canonicalAddress`, and besides a link-local one with the interface that it
  * is on, `fe80::1%eth0` (RFC 4007 section 11). The interface need not be there yet.
  */
 function canonicalNeighborAddress(text: string): string {
@@ -103,7 +103,7 @@ export function ipAddress(options: AddressOptions = {}): TextField<string> {
   return textField(kind, (text) => usable(canonicalAddress(text, version), use));
 }
 
-/** The address of a BGP neighbour: a unicast IPv4 or IPv6 address of a host, or a link-local one with its interface; canonical text in the program. */
+/** The address of a BGP neighbor: a unicast IPv4 or IPv6 address of a host, or a link-local one with its interface; canonical text in the program. */
 export function neighborAddress(): TextField<string> {
   const kind: FieldKind = {
     type: 'neighbor address',

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { SecretError } from './read-secret.ts';
 
-/** How BFD with a neighbour is authenticated (RFC 5880 section 6.7). */
+/** How BFD with a neighbor is authenticated (RFC 5880 section 6.7). */
 export interface BfdAuthenticationConfig {
   readonly authentication: 'auto' | 'meticulous-keyed-sha1' | 'none';
   readonly keyId: number;

@@ -1,13 +1,13 @@
 import { BlockList, isIPv6 } from 'node:net';
 
-/** How fast BFD with a neighbour is (RFC 5880 section 6.8.1). Intervals in milliseconds. */
+/** How fast BFD with a neighbor is (RFC 5880 section 6.8.1). Intervals in milliseconds. */
 export interface BfdTimingConfig {
   readonly transmitInterval: number;
   readonly receiveInterval: number;
   readonly detectMultiplier: number;
 }
 
-/** The same as it is configured: what is left out follows from the neighbour's address. */
+/** The same as it is configured: what is left out follows from the neighbor's address. */
 export type PartialBfdTiming = { readonly [K in keyof BfdTimingConfig]?: BfdTimingConfig[K] | undefined };
 
 const usual: BfdTimingConfig = { transmitInterval: 300, receiveInterval: 300, detectMultiplier: 3 };
@@ -27,7 +27,7 @@ export const bfdTimingDefaults: Readonly<Record<keyof BfdTimingConfig, string>> 
 };
 
 /**
- * The timing with the neighbour of this address: what is configured, and for the rest 300 ms x 3, or 1 s x 5 where its address is one of
+ * The timing with the neighbor of this address: what is configured, and for the rest 300 ms x 3, or 1 s x 5 where its address is one of
  * Tailscale's.
  * @param address canonical text, which may have a zone
  */

@@ -25,7 +25,7 @@ export function withoutCapabilities(): z.ZodDefault<
     .max(OPTIONAL.length)
     .default([])
     .describe(
-      'Capabilities that the OPEN leaves out, for a neighbour that ends the session at one that it does not know: `multiprotocol` (RFC 4760: such a session carries IPv4 alone), `route-refresh` (RFC 2918), `enhanced-route-refresh` (RFC 7313), `four-octet-as` (RFC 6793: an AS number of ours above 65535 is AS_TRANS to it then), `extended-message` (RFC 8654), `add-path` (RFC 7911: only the best path is exchanged), `graceful-restart` (RFC 4724: a neighbour of another make keeps nothing while this process restarts), `bfd-authentication` (our own: BFD stays without authentication, where `bfd.authentication` is `auto`). With all of them there is no optional parameter left (RFC 4271).',
+      'Capabilities that the OPEN leaves out, for a neighbor that ends the session at one that it does not know: `multiprotocol` (RFC 4760: such a session carries IPv4 alone), `route-refresh` (RFC 2918), `enhanced-route-refresh` (RFC 7313), `four-octet-as` (RFC 6793: an AS number of ours above 65535 is AS_TRANS to it then), `extended-message` (RFC 8654), `add-path` (RFC 7911: only the best path is exchanged), `graceful-restart` (RFC 4724: a neighbor of another make keeps nothing while this process restarts), `bfd-authentication` (our own: BFD stays without authentication, where `bfd.authentication` is `auto`). With all of them there is no optional parameter left (RFC 4271).',
     );
 }
 
@@ -53,7 +53,7 @@ export function capabilitySwitches(without: readonly OptionalCapability[]): Capa
   };
 }
 
-/** Why a session with this neighbour cannot leave `multiprotocol` out. */
+/** Why a session with this neighbor cannot leave `multiprotocol` out. */
 export function multiprotocolFault(
   without: readonly OptionalCapability[],
   addresses: readonly (string | undefined)[],

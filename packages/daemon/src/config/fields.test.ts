@@ -133,7 +133,7 @@ const ofNoHost = [
 ] as const;
 
 describe('the address of a host', () => {
-  it.each(ofNoHost)('is not %s, be it a neighbour or anything else', (address, message) => {
+  it.each(ofNoHost)('is not %s, be it a neighbor or anything else', (address, message) => {
     expect(read(ipAddress({ use: 'host' }), address)).toBe(message);
     expect(read(neighborAddress(), address)).toBe(message);
   });

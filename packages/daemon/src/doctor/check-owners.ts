@@ -14,7 +14,7 @@ export interface OwnerQuestion {
   readonly fix: string;
 }
 
-/** Asks each link that speaks ARP or neighbour discovery whether somebody else has one of our addresses. */
+/** Asks each link that speaks ARP or neighbor discovery whether somebody else has one of our addresses. */
 export function checkOwners({
   addresses,
   links,
@@ -26,7 +26,7 @@ export function checkOwners({
   const check = 'vip owner';
   return addresses.flatMap((address) =>
     links.map(({ index, name, address: own }) => {
-      if (own === undefined) return good(check, name, `${address}: the link has no neighbours`);
+      if (own === undefined) return good(check, name, `${address}: the link has no neighbors`);
       try {
         const owners = ask({ index, address: own }, address);
         const who = owners.map((owner) => `${owner}${nameOf?.(owner) ?? ''}`).join(', ');

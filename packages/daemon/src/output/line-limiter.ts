@@ -1,6 +1,6 @@
 /** How many lines of a kind are written within a minute. */
 export interface LineLimits {
-  /** Lines of one kind about one subject: a neighbour, an address, a member. */
+  /** Lines of one kind about one subject: a neighbor, an address, a member. */
   readonly perSubject: number;
   /** Lines of one kind in all. */
   readonly perKind: number;

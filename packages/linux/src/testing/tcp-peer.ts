@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import {
   type LinuxListeningSocket,
   linuxSockets,
-  type NeighbourSocketOptions,
+  type NeighborSocketOptions,
   openTcpSocket,
   RouteSocket,
 } from '../index.ts';
@@ -25,7 +25,7 @@ let received = '';
 /** Listens and echoes what it gets. Forgets what the listener before it saw. */
 export async function listen(
   address: string,
-  options: NeighbourSocketOptions = {},
+  options: NeighborSocketOptions = {},
 ): Promise<LinuxListeningSocket['port']> {
   await listening?.close();
   for (const socket of accepted.splice(0)) socket.destroy();

@@ -33,7 +33,7 @@ describe('Connect (RFC 4271 section 8.2.2)', () => {
     expect(stepText(step(connecting, sampleEvents[event], config))).toBe(expected);
   });
 
-  it('does not connect again after a failure when the neighbour is passive', () => {
+  it('does not connect again after a failure when the neighbor is passive', () => {
     expect(stepText(step(connecting, sampleEvents.TcpConnectionFails, { ...config, passive: true }))).toBe(
       'Active; close',
     );

@@ -22,7 +22,7 @@ describe('Idle (RFC 4271 section 8.2.2)', () => {
     expect(stepText(step(idle, sampleEvents[event], config))).toBe(expected);
   });
 
-  it('waits for the peer on ManualStart of a passive neighbour', () => {
+  it('waits for the peer on ManualStart of a passive neighbor', () => {
     expect(stepText(step(idle, sampleEvents.ManualStart, { ...config, passive: true }))).toBe(
       'Active; counter zero',
     );

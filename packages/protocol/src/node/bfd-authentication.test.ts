@@ -25,7 +25,7 @@ function failures({ one, other }: Pick<ReturnType<typeof pair>, 'one' | 'other'>
   return [...one.changes, ...other.changes].filter(({ isFailure }) => isFailure).length;
 }
 
-describe('one forged packet: Your Discriminator 0, Down, from the address of the neighbour', () => {
+describe('one forged packet: Your Discriminator 0, Down, from the address of the neighbor', () => {
   it('ends a session without authentication', async () => {
     const { wire, one } = pair({});
     await wire.clock.advance(3000);
@@ -92,7 +92,7 @@ describe('authentication that is agreed on', () => {
     expect(failures(both)).toBe(0);
   });
 
-  it('never comes with a neighbour that has none, and costs nothing', async () => {
+  it('never comes with a neighbor that has none, and costs nothing', async () => {
     const both = pair(negotiated, {});
     const { wire, one } = both;
     await wire.clock.advance(5000);
@@ -100,7 +100,7 @@ describe('authentication that is agreed on', () => {
     expect(failures(both)).toBe(0);
   });
 
-  it('does not keep a neighbour out whose process is another one, once BGP has ended too', async () => {
+  it('does not keep a neighbor out whose process is another one, once BGP has ended too', async () => {
     const { wire, one, other } = pair(negotiated);
     await wire.clock.advance(3000);
     one.engine.authenticate(there, key);

@@ -23,7 +23,7 @@ describe('a BFD packet', () => {
     expect(one.session('10.0.0.2').state).toBe('Init');
   });
 
-  it('from an IPv6 neighbour is known in every spelling of its address, and on its own link only', () => {
+  it('from an IPv6 neighbor is known in every spelling of its address, and on its own link only', () => {
     const one = new BfdHost(new BfdWire(), 'fe80::1%eth0');
     one.add('FE80:0:0::2%eth0');
     one.hears('fe80::2%eth1', { state: 'Down' });

@@ -38,7 +38,7 @@ interface Leaving {
 }
 
 /**
- * BFD sessions over UDP (RFC 5881, and RFC 5883 for neighbours further away): receives for all of them, gives each
+ * BFD sessions over UDP (RFC 5881, and RFC 5883 for neighbors further away): receives for all of them, gives each
  * packet to its session, and runs their timers. Put it into a thread of its own: `runBfdWorker`.
  */
 export class BfdEngine {
@@ -67,8 +67,8 @@ export class BfdEngine {
   }
 
   /**
-   * Begins a session. One that is being removed and has the same name or neighbour ends at once.
-   * @throws RangeError for intervals or an address that cannot be, a name or neighbour that has a session, or too many
+   * Begins a session. One that is being removed and has the same name or neighbor ends at once.
+   * @throws RangeError for intervals or an address that cannot be, a name or neighbor that has a session, or too many
    */
   add(options: BfdSessionOptions): void {
     const path = pathOf(options);
@@ -195,7 +195,7 @@ export class BfdEngine {
     }
   }
 
-  /** RFC 5880 section 6.8.6: by Your Discriminator, or by the neighbour where it is 0. */
+  /** RFC 5880 section 6.8.6: by Your Discriminator, or by the neighbor where it is 0. */
   #deliver(...[packet, payload, source, path]: Parameters<DeliverBfdPacket>): BfdDiscardReason | undefined {
     const driver =
       packet.yourDiscriminator === 0
@@ -237,7 +237,7 @@ function pathOf({ remoteAddress, multihop }: BfdSessionOptions): BfdPath {
   return { version: remoteAddress.includes(':') ? 6 : 4, multihop: multihop === true };
 }
 
-/** The neighbour's address in one spelling, with its zone, and the kind of path. @throws RangeError naming the address */
+/** The neighbor's address in one spelling, with its zone, and the kind of path. @throws RangeError naming the address */
 function peerKey(address: string, { multihop }: BfdPath): string {
   return `${multihop ? 'multihop ' : ''}${canonicalScoped(address)}`;
 }

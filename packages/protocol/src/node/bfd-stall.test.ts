@@ -3,7 +3,7 @@ import { BfdHost, BfdWire, listenOn } from './kit/bfd-wire.ts';
 
 const peers = Array.from({ length: 20 }, (_, index) => `10.0.1.${index + 1}`);
 
-/** A host with twenty neighbours that the test plays; all sessions are Up. */
+/** A host with twenty neighbors that the test plays; all sessions are Up. */
 async function hostWithPeers() {
   const wire = new BfdWire();
   const host = new BfdHost(wire, '10.0.0.1');

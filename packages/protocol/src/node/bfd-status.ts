@@ -11,7 +11,7 @@ export interface BfdTiming {
   readonly detectMultiplier: number;
 }
 
-/** A session to be had with a neighbour. */
+/** A session to be had with a neighbor. */
 export interface BfdSessionOptions extends BfdTiming {
   /** The caller's name of it, unique among its sessions. */
   readonly id: string;
@@ -20,7 +20,7 @@ export interface BfdSessionOptions extends BfdTiming {
   readonly localAddress?: string;
   /** The interface that the packets leave by. */
   readonly device?: string;
-  /** The neighbour is more than one hop away: port 4784, any TTL (RFC 5883). */
+  /** The neighbor is more than one hop away: port 4784, any TTL (RFC 5883). */
   readonly multihop?: boolean;
   /** Default: none. */
   readonly authentication?: BfdAuthenticationMode;

@@ -20,7 +20,7 @@ export interface BfdThreadHandlers {
   /** A request about a session could not be carried out: the message names what and why. */
   refused(id: string, message: string): void;
   /**
-   * The thread died. It is started again, and all sessions begin anew in Down: nothing is known of the neighbours
+   * The thread died. It is started again, and all sessions begin anew in Down: nothing is known of the neighbors
    * meanwhile, so this is no failure of theirs.
    */
   failed(error: Error): void;
@@ -103,7 +103,7 @@ export class BfdThread {
     return this.#running?.client.scheduling;
   }
 
-  /** Begins a session. `refused` follows for a name or a neighbour that has one. */
+  /** Begins a session. `refused` follows for a name or a neighbor that has one. */
   add(options: BfdSessionOptions): void {
     if (this.#isStopped) return;
     const session = { ...options, sequence: options.sequence ?? sharedSequence() };

@@ -3,14 +3,14 @@ import { BfdHost, BfdWire } from './kit/bfd-wire.ts';
 
 const us = '10.0.0.1';
 
-interface Neighbour {
+interface Neighbor {
   readonly address: string;
   readonly interval: number;
   readonly detectMult?: number;
 }
 
-/** Times at which an engine of ours sent to each of its neighbours, which the test plays, within ten seconds of Up. */
-async function tenSeconds(neighbours: readonly Neighbour[]): Promise<ReadonlyMap<string, readonly number[]>> {
+/** Times at which an engine of ours sent to each of its neighbors, which the test plays, within ten seconds of Up. */
+async function tenSeconds(neighbors: readonly Neighbor[]): Promise<ReadonlyMap<string, readonly number[]>> {
   const wire = new BfdWire();
   const times = new Map<string, number[]>();
   // A generator that repeats itself from run to run, and is even enough for bounds.
@@ -20,7 +20,7 @@ async function tenSeconds(neighbours: readonly Neighbour[]): Promise<ReadonlyMap
     return seed / 0x7fff_ffff;
   };
   const host = new BfdHost(wire, us, { random });
-  for (const [index, { address, interval, detectMult = 3 }] of neighbours.entries()) {
+  for (const [index, { address, interval, detectMult = 3 }] of neighbors.entries()) {
     host.add(address, {
       transmitInterval: interval,
       receiveInterval: interval,
@@ -49,7 +49,7 @@ async function tenSeconds(neighbours: readonly Neighbour[]): Promise<ReadonlyMap
     // Each begins at a time of its own.
     await wire.clock.advance(7.3);
   }
-  for (const { address } of neighbours) times.set(address, []);
+  for (const { address } of neighbors) times.set(address, []);
   await wire.clock.advance(10_000);
   return times;
 }
@@ -59,8 +59,8 @@ const gaps = (times: readonly number[]): readonly number[] =>
 
 describe('the timer of many BFD sessions', () => {
   it('lets sessions with one interval send together, each within its jitter', async () => {
-    const neighbours = Array.from({ length: 16 }, (_, n) => ({ address: `10.0.1.${n + 1}`, interval: 50 }));
-    const sent = await tenSeconds(neighbours);
+    const neighbors = Array.from({ length: 16 }, (_, n) => ({ address: `10.0.1.${n + 1}`, interval: 50 }));
+    const sent = await tenSeconds(neighbors);
     const moments = new Set([...sent.values()].flat());
     // As many as one session has, where there would be sixteen times as many. The first ones are before they meet.
     const [one = []] = sent.values();
@@ -112,8 +112,8 @@ describe('the timer of many BFD sessions', () => {
   });
 
   it('has no more than some sessions run ahead at a time', async () => {
-    const neighbours = Array.from({ length: 80 }, (_, n) => ({ address: `10.0.1.${n + 1}`, interval: 50 }));
-    const sent = await tenSeconds(neighbours);
+    const neighbors = Array.from({ length: 80 }, (_, n) => ({ address: `10.0.1.${n + 1}`, interval: 50 }));
+    const sent = await tenSeconds(neighbors);
     const perMoment = new Map<number, number>();
     for (const at of [...sent.values()].flat()) perMoment.set(at, (perMoment.get(at) ?? 0) + 1);
     const late = [...perMoment].filter(([at]) => at > 5000).map(([, count]) => count);

@@ -21,7 +21,7 @@ import type { BfdScheduling } from './bfd-status.ts';
  *
  * @param schedule raises the calling thread and says what it got, which the client hears. Called at once, and again when
  *   the start is over: a thread that starts works hard, and in real time it would keep others of its priority waiting for
- *   so long that their neighbours take them for dead.
+ *   so long that their neighbors take them for dead.
  * @param settleTime milliseconds until then
  */
 export function runBfdWorker(

@@ -17,7 +17,7 @@ let clock: ManualClock;
 let network: MemoryNetwork;
 let speaker: BgpSpeaker;
 let peer: Peer;
-let neighbour: Peer;
+let neighbor: Peer;
 
 beforeEach(async () => {
   clock = new ManualClock();
@@ -30,7 +30,7 @@ beforeEach(async () => {
   });
   await speaker.listen({ address: '10.0.0.1' });
   peer = speaker.addPeer({ name: 'hostile', address: '10.0.0.2', remoteAsn: [asn(65002)], passive: true });
-  neighbour = speaker.addPeer({ name: 'other', address: '10.0.0.3', remoteAsn: [asn(65003)], passive: true });
+  neighbor = speaker.addPeer({ name: 'other', address: '10.0.0.3', remoteAsn: [asn(65003)], passive: true });
   const other = new BgpSpeaker({
     asn: asn(65003),
     routerId: parseRouterId('10.0.0.3'),
@@ -87,8 +87,8 @@ describe('a hostile peer', () => {
       const { socket, received } = await send(...messages);
       expect(lastNotification(received)).toEqual(expected);
       expect(socket.destroyed).toBe(true);
-      expect(neighbour.state).toBe('Established');
-      expect(neighbour.status().establishedCount).toBe(1);
+      expect(neighbor.state).toBe('Established');
+      expect(neighbor.status().establishedCount).toBe(1);
     },
   );
 

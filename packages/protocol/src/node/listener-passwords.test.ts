@@ -19,7 +19,7 @@ function recording(keys: string[]): Sockets {
   };
 }
 
-describe('passwords of neighbours of both families', () => {
+describe('passwords of neighbors of both families', () => {
   it('reach the listeners that can see them, whatever came first', async () => {
     const keys: string[] = [];
     const speaker = new BgpSpeaker({
@@ -36,7 +36,7 @@ describe('passwords of neighbours of both families', () => {
     expect(keys).toEqual(['0.0.0.0 10.0.0.0/24', ':: 10.0.0.0/24', ':: fd00::/64']);
   });
 
-  it('stay for a link-local address that is a neighbour on another link too: the kernel has one key for both', async () => {
+  it('stay for a link-local address that is a neighbor on another link too: the kernel has one key for both', async () => {
     const keys: string[] = [];
     const sockets = recording(keys);
     const speaker = new BgpSpeaker({ asn: asn(64512), routerId: parseRouterId('10.0.0.1'), sockets });

@@ -37,7 +37,7 @@ async function speakerAt(
   return speaker;
 }
 
-function neighbour(index: 1 | 2, port: number, more: Partial<PeerOptions> = {}): PeerOptions {
+function neighbor(index: 1 | 2, port: number, more: Partial<PeerOptions> = {}): PeerOptions {
   const other = index === 1 ? 2 : 1;
   return {
     name: `speaker ${other}`,
@@ -62,9 +62,9 @@ describe('over real TCP', () => {
         if (change.withdrawn.length > 0) withdrawn.hear(prefixesOf(change.withdrawn));
       },
     });
-    const peer = one.addPeer(neighbour(1, port));
+    const peer = one.addPeer(neighbor(1, port));
     peer.setRoutes(ipv4Unicast, routes('10.9.0.0/24'));
-    two.addPeer(neighbour(2, port));
+    two.addPeer(neighbor(2, port));
     expect(await announced.heard).toEqual(['10.9.0.0/24']);
     peer.setRoutes(ipv4Unicast, []);
     expect(await withdrawn.heard).toEqual(['10.9.0.0/24']);
@@ -76,8 +76,8 @@ describe('over real TCP', () => {
     const down = signal<DownReason>();
     const one = await speakerAt(1, port, { established: () => up.hear() });
     const two = await speakerAt(2, port, { down: (_peer, reason) => down.hear(reason) });
-    const peer = one.addPeer(neighbour(1, port));
-    two.addPeer(neighbour(2, port, { passive: true }));
+    const peer = one.addPeer(neighbor(1, port));
+    two.addPeer(neighbor(2, port, { passive: true }));
     await up.heard;
     peer.stop({ text: 'maintenance until noon' });
     expect(await down.heard).toMatchObject({
@@ -93,7 +93,7 @@ describe('over real TCP', () => {
     // Two seconds are not enough for so much on a busy machine.
     const patient: Clock = { ...systemClock, after: (ms, fire) => systemClock.after(30 * ms, fire) };
     const one = await speakerAt(1, port, {}, plainSockets, patient);
-    one.addPeer(neighbour(1, port, { passive: true }));
+    one.addPeer(neighbor(1, port, { passive: true }));
     const flooding = plainSockets.open('127.0.0.1', { localAddress: '127.0.0.2' });
     const errors: Error[] = [];
     flooding.on('error', (error) => errors.push(error));
@@ -112,7 +112,7 @@ describe('over real TCP', () => {
     const port = nextPort++;
     const down = signal<DownReason>();
     const one = await speakerAt(1, port, { down: (_peer, reason) => down.hear(reason) });
-    one.addPeer(neighbour(1, port, { passive: true, holdTime: 3 }));
+    one.addPeer(neighbor(1, port, { passive: true, holdTime: 3 }));
     const silent = plainSockets.open('127.0.0.1', { localAddress: '127.0.0.2' });
     silent.connect(port, '127.0.0.1');
     const received: number[] = [];
@@ -162,8 +162,8 @@ describe('over real TCP', () => {
           wake.shift()?.();
         },
       });
-      const watched = two.addPeer(neighbour(2, port, { passive: true, retainPaths: 'always' }));
-      const peer = one.addPeer(neighbour(1, port));
+      const watched = two.addPeer(neighbor(2, port, { passive: true, retainPaths: 'always' }));
+      const peer = one.addPeer(neighbor(1, port));
       await announced.heard;
       const lost = new Promise<void>((resolve) => wake.push(resolve));
       sockets[0]?.[death]();
@@ -185,8 +185,8 @@ describe('over real TCP', () => {
     const one = await speakerAt(1, port);
     const two = await speakerAt(2, port);
     for (let round = 0; round < 50; round += 1) {
-      const left = one.addPeer(neighbour(1, port));
-      const right = two.addPeer(neighbour(2, port));
+      const left = one.addPeer(neighbor(1, port));
+      const right = two.addPeer(neighbor(2, port));
       await expect
         .poll(() => [left.state, right.state], { interval: 2, timeout: 4000 })
         .toEqual(['Established', 'Established']);

@@ -21,7 +21,7 @@ import {
   zoneOf,
 } from '../index.ts';
 import type { Clock } from './clock.ts';
-import { canonicalAddress } from './neighbours.ts';
+import { canonicalAddress } from './neighbors.ts';
 import type { PeerEvent } from './peer-event.ts';
 import type { ResolvedSettings } from './peer-settings.ts';
 

@@ -24,7 +24,7 @@ import type { Clock } from './clock.ts';
 import type { Traffic } from './connection.ts';
 import type { Deadlines } from './deadlines.ts';
 import { describeEnd } from './describe.ts';
-import { canonicalAddress } from './neighbours.ts';
+import { canonicalAddress } from './neighbors.ts';
 import type { DownReason, PeerEvent } from './peer-event.ts';
 import { PeerPaths } from './peer-paths.ts';
 import { offerOf, type ResolvedSettings } from './peer-settings.ts';
@@ -71,7 +71,7 @@ export interface PeerIdentity {
   readonly oscillation: Oscillation | undefined;
 }
 
-/** One neighbour: its session, the paths that it announces, and the routes that it is to have. Made by `BgpSpeaker`. */
+/** One neighbor: its session, the paths that it announces, and the routes that it is to have. Made by `BgpSpeaker`. */
 export class Peer {
   readonly name: string;
   readonly address: string;
@@ -248,7 +248,7 @@ export class Peer {
     this.#sender.dispose();
   }
 
-  /** A connection of the peer was accepted, and the options of the neighbour are set on it. */
+  /** A connection of the peer was accepted, and the options of the neighbor are set on it. */
   incoming(socket: Socket): void {
     this.#session.incoming(socket);
   }

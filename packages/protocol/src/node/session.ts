@@ -128,7 +128,7 @@ export class Session {
     this.#dispatch({ type: 'reset', notification });
   }
 
-  /** The peer has connected to us; the options of the neighbour are set already. */
+  /** The peer has connected to us; the options of the neighbor are set already. */
   incoming(socket: Socket): void {
     this.#dispatch({ type: 'incoming' }, socket);
   }

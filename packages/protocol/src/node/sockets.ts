@@ -1,6 +1,6 @@
 import { createServer, type Server, Socket, type SocketConnectOpts } from 'node:net';
 
-/** What the connections of one neighbour are given. */
+/** What the connections of one neighbor are given. */
 export interface SocketOptions {
   /** The source address of our connections. */
   readonly localAddress?: string;
@@ -34,7 +34,7 @@ export interface Sockets {
     options: { address: string; port: number; backlog: number },
     onConnection: (socket: Socket) => void,
   ): Promise<ListeningSocket>;
-  /** Sets the options of the neighbour on an accepted connection, before a byte is written or read. */
+  /** Sets the options of the neighbor on an accepted connection, before a byte is written or read. */
   accepted(socket: Socket, options: SocketOptions): void;
 }
 

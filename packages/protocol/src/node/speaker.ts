@@ -13,7 +13,7 @@ import {
 import { type Clock, systemClock } from './clock.ts';
 import type { Traffic } from './connection.ts';
 import { Deadlines } from './deadlines.ts';
-import { canonicalAddress, hostPrefix, type NeighbourRange, neighbourRange, rangeOf } from './neighbours.ts';
+import { canonicalAddress, hostPrefix, type NeighborRange, neighborRange, rangeOf } from './neighbors.ts';
 import { Peer, type PeerIdentity } from './peer.ts';
 import type { DownReason, PeerEvent } from './peer-event.ts';
 import {
@@ -66,7 +66,7 @@ export interface SpeakerOptions {
   readonly maxUnknownConnections?: number;
 }
 
-/** A BGP speaker: its neighbours and the sockets that it listens on. The front door of this library. */
+/** A BGP speaker: its neighbors and the sockets that it listens on. The front door of this library. */
 export class BgpSpeaker {
   readonly asn: Asn;
   readonly routerId: RouterId;
@@ -83,7 +83,7 @@ export class BgpSpeaker {
   /** By canonical address. */
   readonly #peers = new Map<string, Peer>();
   readonly #settings = new Map<Peer, ResolvedSettings>();
-  readonly #ranges = new Map<string, NeighbourRange>();
+  readonly #ranges = new Map<string, NeighborRange>();
   readonly #oscillations = new Map<string, Oscillation>();
   /** TCP MD5 keys by prefix. */
   readonly #passwords = new Map<string, string>();
@@ -124,7 +124,7 @@ export class BgpSpeaker {
   }
 
   /**
-   * Adds a neighbour and starts its session.
+   * Adds a neighbor and starts its session.
    * @throws RangeError for settings that cannot be, or a name or address that is taken
    */
   addPeer(options: PeerOptions): Peer {
@@ -162,7 +162,7 @@ export class BgpSpeaker {
   addRange(options: PeerRangeOptions): void {
     const settings = resolveSettings(options.name, options);
     if (this.#ranges.has(options.name)) throw new RangeError(`range ${options.name} is already known`);
-    const range = neighbourRange(options, settings);
+    const range = neighborRange(options, settings);
     this.#ranges.set(options.name, range);
     this.#setPassword(formatPrefix(range.prefix), settings.socket.password);
   }
@@ -198,7 +198,7 @@ export class BgpSpeaker {
     }
   }
 
-  /** All neighbours, those of ranges too. */
+  /** All neighbors, those of ranges too. */
   peers(): readonly Peer[] {
     return [...this.#peers.values()];
   }
@@ -379,7 +379,7 @@ function signedWith(settings: ResolvedSettings, password: string | undefined): R
   return { ...settings, socket: password === undefined ? socket : { ...socket, password } };
 }
 
-/** A listener on an IPv4 address never sees an IPv6 neighbour, and cannot hold its key; one on `::` may see both. */
+/** A listener on an IPv4 address never sees an IPv6 neighbor, and cannot hold its key; one on `::` may see both. */
 function setListenerPassword(listener: ListeningSocket, prefix: string, password: string | undefined): void {
   if (prefix.includes(':') && !listener.address.includes(':')) return;
   listener.setPassword(prefix, password);

@@ -117,7 +117,7 @@ describe('decide', () => {
       { attributes: { origin: Origin.Egp } },
     ],
     [
-      'the lower MED of one neighbouring AS, even when internal',
+      'the lower MED of one neighboring AS, even when internal',
       'higher MULTI_EXIT_DISC',
       { attributes: { multiExitDisc: 1 }, internal: true },
       { attributes: { multiExitDisc: 2 } },
@@ -169,7 +169,7 @@ describe('decide', () => {
     ).toEqual(['winner: best', `loser: ${reason}`]);
   });
 
-  it('compares MED only inside one neighbouring AS', () => {
+  it('compares MED only inside one neighboring AS', () => {
     const order = ranking([
       { name: 'a', attributes: { asPath: [sequence(65001)], multiExitDisc: 9 }, id: '10.0.0.1' },
       { name: 'b', asn: 65002, attributes: { asPath: [sequence(65002)], multiExitDisc: 1 }, id: '10.0.0.2' },
@@ -187,7 +187,7 @@ describe('decide', () => {
     expect(order).toEqual(['b: best', 'c: higher BGP Identifier', 'a: higher MULTI_EXIT_DISC']);
   });
 
-  it('takes our own AS as the neighbour of internal paths with an empty AS_PATH', () => {
+  it('takes our own AS as the neighbor of internal paths with an empty AS_PATH', () => {
     const local = { internal: true, attributes: { asPath: [], multiExitDisc: 0 } };
     const order = ranking([
       { name: 'a', ...local, attributes: { ...local.attributes, multiExitDisc: 5 }, id: '10.0.0.1' },

@@ -55,7 +55,7 @@ const steps: readonly Step[] = [
   },
   { reason: 'longer AS_PATH', keep: lowest((path) => asPathLength(path.attributes.asPath)) },
   { reason: 'higher ORIGIN', keep: lowest((path) => path.attributes.origin ?? Origin.Incomplete) },
-  { reason: 'higher MULTI_EXIT_DISC', keep: lowestMedOfEachNeighbour },
+  { reason: 'higher MULTI_EXIT_DISC', keep: lowestMedOfEachNeighbor },
   { reason: 'internal loses to external', keep: lowest((path) => (path.from.isInternal ? 1 : 0)) },
   { reason: 'higher interior cost', keep: lowestInteriorCost },
   {
@@ -71,7 +71,7 @@ const steps: readonly Step[] = [
 /**
  * Chooses the best of the paths to one prefix (RFC 4271 section 9.1.2, RFC 4456 section 9) and says which step each
  * other one lost at. The answer does not depend on the order of the paths: there is no "oldest wins" step, and
- * MULTI_EXIT_DISC is compared inside the group of each neighbouring AS. The ranking takes time quadratic in the number
+ * MULTI_EXIT_DISC is compared inside the group of each neighboring AS. The ranking takes time quadratic in the number
  * of paths, so the paths that one peer may have should be limited where ADD-PATH is received.
  */
 export function decide(paths: readonly Path[], options: DecisionOptions = {}): Decision {
@@ -141,14 +141,14 @@ function asPathLength(segments: readonly AsPathSegment[] | undefined): number {
   return length;
 }
 
-/** RFC 4271 section 9.1.2.2 (c): a path goes when another one from the same neighbouring AS has a lower value. */
-function lowestMedOfEachNeighbour(paths: readonly Path[]): readonly Path[] {
+/** RFC 4271 section 9.1.2.2 (c): a path goes when another one from the same neighboring AS has a lower value. */
+function lowestMedOfEachNeighbor(paths: readonly Path[]): readonly Path[] {
   const least = new Map<number, number>();
   for (const path of paths) {
-    const neighbour = neighbourAs(path);
-    least.set(neighbour, Math.min(med(path), least.get(neighbour) ?? Number.POSITIVE_INFINITY));
+    const neighbor = neighborAs(path);
+    least.set(neighbor, Math.min(med(path), least.get(neighbor) ?? Number.POSITIVE_INFINITY));
   }
-  return paths.filter((path) => med(path) === least.get(neighbourAs(path)));
+  return paths.filter((path) => med(path) === least.get(neighborAs(path)));
 }
 
 /** An absent MULTI_EXIT_DISC is the lowest possible. */
@@ -160,7 +160,7 @@ function med(path: Path): number {
  * The AS that the route came into ours from: the left-most one. Where an internal peer sends an empty AS_PATH, or one
  * that begins with an AS_SET, it is our own AS, which is the peer's too.
  */
-function neighbourAs(path: Path): number {
+function neighborAs(path: Path): number {
   const first = path.attributes.asPath?.find(
     ({ type }) => type === SegmentType.AsSequence || type === SegmentType.AsSet,
   );

@@ -6,7 +6,7 @@ import type { AsPathSegment, ExtendedCommunity, PathAttributes } from '../wire/p
 import { SegmentType } from '../wire/path-attributes.ts';
 import type { Path } from './path.ts';
 
-/** A neighbour as a route reflector sees it. */
+/** A neighbor as a route reflector sees it. */
 export interface ReflectionPeer {
   /** As in `PathSource`. */
   readonly name: string;

@@ -15,7 +15,7 @@ import type { ReflectionPeer, ReflectorIdentity } from './reflection.ts';
 import { kindRefusal, passedOnAttributes } from './reflection.ts';
 import { type GroupLimits, type GroupMember, UpdateGroup } from './update-group.ts';
 
-/** A neighbour that paths are passed on to. */
+/** A neighbor that paths are passed on to. */
 export interface ReflectorPeer extends ReflectionPeer {
   /**
    * What its session agreed on: it gets routes of these families; with ADD-PATH every usable path with an identifier of its

@@ -15,7 +15,7 @@ describe('UTF-8', () => {
     expect(decodeUtf8(octets)).toBe(text);
   });
 
-  it('agrees with the platform about every code point at which a length changes, and its neighbours', () => {
+  it('agrees with the platform about every code point at which a length changes, and its neighbors', () => {
     for (const point of [0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xfffd, 0xffff, 0x10000, 0x10ffff]) {
       const text = String.fromCodePoint(point);
       expect(decodeUtf8(new TextEncoder().encode(text))).toBe(text);

@@ -138,7 +138,7 @@ describe('captured messages', () => {
     expect(update.faults).toMatchObject([{ code: 15, reason: 'AFI 1 SAFI 4 was not negotiated' }]);
   });
 
-  it('an OPEN of a neighbour that holo was measured with (holo-routing/holo, holo-bgp/benches/msg_decoding.rs)', () => {
+  it('an OPEN of a neighbor that holo was measured with (holo-routing/holo, holo-bgp/benches/msg_decoding.rs)', () => {
     const open = decode(
       '003d0104000100b401010101200206010400010001020601040002000102020200020641040001000e02024600',
       old,

@@ -125,7 +125,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
   };
 }
 
-/** A member that is gone is still somebody's: of the neighbour that BFD was configured with. */
+/** A member that is gone is still somebody's: of the neighbor that BFD was configured with. */
 function bfdStateOf({ bfd, config }: ControlSources, nextHop: string): BfdState | 'off' {
   const masters = config().neighbors.filter((one) => one.role === 'master');
   const session = masters.find(({ memberAddress }) => memberAddress === nextHop)?.address ?? nextHop;

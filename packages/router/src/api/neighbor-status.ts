@@ -50,14 +50,14 @@ export interface RefusedPath {
 /** `/api/v1/routes` */
 export interface RouterRoutes {
   readonly received: readonly ReceivedPath[];
-  /** The last ones of each neighbour. */
+  /** The last ones of each neighbor. */
   readonly rejected: readonly RefusedPath[];
   readonly advertised: readonly AdvertisedRoute[];
 }
 
 /** An entry of `/api/v1/neighbors`. */
 export interface NeighborStatus extends PeerStatus {
-  /** The neighbour of the configuration that it belongs to. */
+  /** The neighbor of the configuration that it belongs to. */
   readonly neighbor: string;
   readonly role: NeighborConfig['role'];
   /** `null` where BFD is not configured, or has no session with it at the moment. */
@@ -65,7 +65,7 @@ export interface NeighborStatus extends PeerStatus {
   readonly rejectedPaths: readonly RefusedPath[];
 }
 
-/** The BFD session with a neighbour. Durations are milliseconds. */
+/** The BFD session with a neighbor. Durations are milliseconds. */
 interface NeighborBfdStatus {
   readonly state: BfdState;
   readonly sinceMs: number;
@@ -76,7 +76,7 @@ interface NeighborBfdStatus {
   readonly multihop: boolean;
   /** In use now, between our packets. */
   readonly transmitInterval: number;
-  /** A silence of so long is death; `null` before the neighbour was heard. */
+  /** A silence of so long is death; `null` before the neighbor was heard. */
   readonly detectionTime: number | null;
   /** Why our last packet could not be sent. */
   readonly sendError: string | null;

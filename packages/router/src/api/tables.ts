@@ -197,7 +197,7 @@ function bfdFacts(bfd: NeighborStatus['bfd']): [string, string | number][] {
   ];
 }
 
-/** `routes` for people: what is accepted and what became of it, what is refused and why, what neighbours have. */
+/** `routes` for people: what is accepted and what became of it, what is refused and why, what neighbors have. */
 export function routesTables({ received, rejected, advertised }: RouterRoutes): Table[] {
   return [
     {

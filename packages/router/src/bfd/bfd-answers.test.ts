@@ -4,7 +4,7 @@ import { routerSchema } from '../config/schema.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
 import { NeighborBfd } from './neighbor-bfd.ts';
 
-/** BFD with one neighbour, or none, in a real thread that runs this program. */
+/** BFD with one neighbor, or none, in a real thread that runs this program. */
 function start(program: string, address?: string) {
   const clock = new ManualClock();
   let failed: () => void = () => undefined;

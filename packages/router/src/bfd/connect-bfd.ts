@@ -17,7 +17,7 @@ export interface ConnectBfdOptions {
   readonly observer: RouterObserver;
 }
 
-/** BFD with the neighbours of BGP; what it finds goes to the owner of the neighbour's role. */
+/** BFD with the neighbors of BGP; what it finds goes to the owner of the neighbor's role. */
 export function connectBfd(options: ConnectBfdOptions): NeighborBfd {
   const { program, bgp, membership, advertiser, stalls, observer } = options;
   const peersAt = (addresses: readonly string[]) =>
@@ -38,8 +38,8 @@ export function connectBfd(options: ConnectBfdOptions): NeighborBfd {
     },
     required: (address, { role }, isUp) =>
       role === 'master' ? membership.bfdRequired(address, isUp) : advertiser.setBfdUp(address, isUp),
-    changed: (change, { name, role }, verdict) =>
-      observer.bfd({ peer: change.id, neighbor: name, role }, change, verdict),
+    changed: (change, { name, role }, failure) =>
+      observer.bfd({ peer: change.id, neighbor: name, role }, change, failure),
     scheduled: (scheduling) => observer.bfdScheduled(scheduling),
     problem: (text) => observer.problem(text),
     lateness: () => stalls.lateness,

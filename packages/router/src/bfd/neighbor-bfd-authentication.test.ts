@@ -56,10 +56,10 @@ beforeEach(() => {
   });
 });
 
-describe('authentication of BFD with a neighbour', () => {
+describe('authentication of BFD with a neighbor', () => {
   const key = { id: 0, secret: new Uint8Array(20) };
 
-  it('is negotiated with neighbours that have a password, and follows the sessions of BGP', () => {
+  it('is negotiated with neighbors that have a password, and follows the sessions of BGP', () => {
     passwords.set('masters', 'secret');
     agreed.set('10.0.0.11', key);
     bfd.sessionEstablished('10.0.0.11', masters, '10.0.0.10');

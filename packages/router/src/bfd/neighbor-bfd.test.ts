@@ -96,8 +96,8 @@ beforeEach(() => {
       shortest = detectionTime;
     },
     required: (address, _, isUp) => log.push(`required ${address} ${isUp ? 'up' : 'down'}`),
-    changed: ({ id, to }, { name }, verdict) => {
-      log.push(`${name} ${id} ${to} ${verdict?.died ?? ''}`.trim());
+    changed: ({ id, to }, { name }, failure) => {
+      log.push(`${name} ${id} ${to} ${failure?.died ?? ''}`.trim());
     },
     scheduled: () => undefined,
     problem: (text) => log.push(text),
@@ -132,14 +132,14 @@ describe('sessions of BFD', () => {
     expect(bfd.stateOf('10.0.0.11')).toEqual({ state: 'Up', since: 5000 });
   });
 
-  it('are slow with a neighbour whose address is one of an overlay, and say within which time they are missed', () => {
+  it('are slow with a neighbor whose address is one of an overlay, and say within which time they are missed', () => {
     bfd.sessionEstablished('100.64.0.11', masters, '100.64.0.10');
     const slow = { transmitInterval: 1000, receiveInterval: 1000, detectMultiplier: 5 };
     expect(sessions).toMatchObject([{ id: '100.64.0.11', ...slow }]);
     expect(shortest).toBe(5000);
   });
 
-  it('are remembered when they have ended, of a bounded number of neighbours, and as long as they stand', () => {
+  it('are remembered when they have ended, of a bounded number of neighbors, and as long as they stand', () => {
     bfd.sessionEstablished('10.0.0.1', masters, undefined);
     for (let n = 0; n < 3000; n++) {
       const address = `10.0.${n >> 8}.${n & 255}`;
@@ -187,7 +187,7 @@ describe('a failure of BFD', () => {
   it.each([
     { ...up, from: 'Down' },
     { ...up, to: 'Init', reason: 'peer-heard' },
-  ] as const)('is not believed when the neighbour is heard again before we act: $to', (again) => {
+  ] as const)('is not believed when the neighbor is heard again before we act: $to', (again) => {
     change('10.0.0.11');
     change('10.0.0.12');
     change('10.0.0.11', { ...again, at: 5100 });
@@ -196,7 +196,7 @@ describe('a failure of BFD', () => {
     expect(log).toContain('masters 10.0.0.11 Down nothing');
   });
 
-  it('is believed when the neighbour was heard before, and not since', () => {
+  it('is believed when the neighbor was heard before, and not since', () => {
     change('10.0.0.11', { ...up, at: 4000 });
     change('10.0.0.11');
     read();
@@ -226,7 +226,7 @@ describe('our own lateness', () => {
   it.each([
     [449, 'dead 10.0.0.11 within 901'],
     [450, 'dead 10.0.0.11 within 901, doubtful 10.0.0.11'],
-  ])('of %i ms casts doubt on what a neighbour says of us', (ms, line) => {
+  ])('of %i ms casts doubt on what a neighbor says of us', (ms, line) => {
     lateness = ms;
     change('10.0.0.11', peerDown);
     read();
@@ -239,10 +239,10 @@ describe('our own lateness', () => {
     expect(log[0]).toBe('dead 10.0.0.11 within 901, doubtful 10.0.0.11');
   });
 
-  it('makes what the neighbour says of us for a second as doubtful as its own failure', () => {
+  it('makes what the neighbor says of us for a second as doubtful as its own failure', () => {
     change('10.0.0.11', { areOthersSilent: true });
     change('10.0.0.12');
-    // Before anything is judged, and when its session is gone: what the neighbour says may be read first.
+    // Before anything is judged, and when its session is gone: what the neighbor says may be read first.
     bfd.forget('10.0.0.11');
     now = failure.at + 1000;
     expect(bfd.isDoubted('10.0.0.11')).toBe(true);
@@ -273,7 +273,7 @@ describe('our own lateness', () => {
   });
 });
 
-describe('a neighbour that must have BFD', () => {
+describe('a neighbor that must have BFD', () => {
   it('is not waited for when it is Up again before its failure is judged', () => {
     bfd.start();
     change('10.3.0.1', up);
@@ -319,7 +319,7 @@ describe('a reload', () => {
     expect(log).toEqual(['change 10.0.0.11 50/60/5', 'change 10.2.0.11 50/60/5']);
     bfd.sessionEstablished('10.0.0.12', after[0] as NeighborConfig, undefined);
     expect(sessions.at(-1)).toMatchObject({ id: '10.0.0.12', ...faster });
-    // What else changes of a neighbour is none of its business.
+    // What else changes of a neighbor is none of its business.
     bfd.configure({ neighbors: after.map((each) => ({ ...each, med: 7 }) as NeighborConfig) });
     expect(log).toHaveLength(2);
   });

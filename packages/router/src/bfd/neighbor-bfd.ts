@@ -14,29 +14,33 @@ import {
 import { planNeighbors } from '../config/neighbor-changes.ts';
 import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
 import type { HostDeaths } from '../membership/membership-source.ts';
-import { type Verdict, whoDied } from './who-died.ts';
+import { type BfdFailure, explainBfdFailure } from './bfd-failure.ts';
 
 export interface NeighborBfdOptions {
   readonly neighbors: readonly NeighborConfig[];
-  /** The password of a neighbour by its name, at the moment. */
+  /** The password of a neighbor by its name, at the moment. */
   readonly passwordOf: (name: string) => string | undefined;
-  /** What the session of BGP with a neighbour has agreed on. */
+  /** What the session of BGP with a neighbor has agreed on. */
   readonly agreedKey: (address: string) => BfdKey | undefined;
   /** Makes the thread. */
   readonly start: (handlers: BfdThreadHandlers) => Pick<BfdThread, keyof BfdThread>;
-  /** True while BGP has a session with the neighbour, at this moment. */
+  /** True while BGP has a session with the neighbor, at this moment. */
   readonly isEstablished: (address: string) => boolean;
   readonly dead: (deaths: HostDeaths) => void;
-  /** A neighbour that must have BFD has it now, or not. */
+  /** A neighbor that must have BFD has it now, or not. */
   readonly required: (address: string, neighbor: NeighborConfig, isUp: boolean) => void;
-  /** A session changed its state; `verdict` where it is a failure. */
-  readonly changed: (change: BfdStateChange, neighbor: NeighborConfig, verdict: Verdict | undefined) => void;
+  /** A session changed its state; `failure` where it is a failure. */
+  readonly changed: (
+    change: BfdStateChange,
+    neighbor: NeighborConfig,
+    failure: BfdFailure | undefined,
+  ) => void;
   readonly scheduled: (scheduling: BfdScheduling) => void;
   /** Something that cannot be had, in one sentence. */
   readonly problem: (text: string) => void;
   /** By how much this process was late in the last moments (ms). */
   readonly lateness: () => number;
-  /** The shortest time (ms) within which a neighbour misses us is another one now; `undefined`: there is no session. */
+  /** The shortest time (ms) within which a neighbor misses us is another one now; `undefined`: there is no session. */
   readonly missedWithin: (detectionTime: number | undefined) => void;
   /** Runs something after all input that waits in our sockets was read: `setImmediate`. */
   readonly afterReading: (run: () => void) => void;
@@ -50,29 +54,29 @@ export interface KnownBfdState {
   readonly since: number;
 }
 
-/** How long a neighbour may take to say that BFD is down because we told it so (ms). */
+/** How long a neighbor may take to say that BFD is down because we told it so (ms). */
 const ECHO = 1000;
-/** States that are remembered of neighbours that are gone. */
+/** States that are remembered of neighbors that are gone. */
 const MAX_REMEMBERED = 1024;
 
-/** The BFD sessions with the neighbours of BGP, and what their changes mean. */
+/** The BFD sessions with the neighbors of BGP, and what their changes mean. */
 export class NeighborBfd {
   readonly #options: NeighborBfdOptions;
   #neighbors: readonly NeighborConfig[];
   readonly #thread: Pick<BfdThread, keyof BfdThread>;
   /** The sessions that there are. */
   readonly #sessions = new Map<string, NeighborConfig>();
-  /** Neighbours whose present session of BGP has agreed on a key. */
+  /** Neighbors whose present session of BGP has agreed on a key. */
   readonly #agreed = new Set<string>();
   /** The passwords that are keys of sessions. */
   readonly #keys = new Map<string, string>();
-  /** Also of neighbours that are gone: what BFD last knew of them is worth showing. */
+  /** Also of neighbors that are gone: what BFD last knew of them is worth showing. */
   readonly #states = new Map<string, KnownBfdState>();
   /** Until then a silence may be our own thread's lateness (`threadClock`). */
   #lateUntil = Number.NEGATIVE_INFINITY;
-  /** Neighbours whose failure is in doubt, and until when what they say of us is so too (`threadClock`). */
+  /** Neighbors whose failure is in doubt, and until when what they say of us is so too (`threadClock`). */
   readonly #doubtedUntil = new Map<string, number>();
-  /** When the newest BGP session with a neighbour came up (`threadClock`). */
+  /** When the newest BGP session with a neighbor came up (`threadClock`). */
   readonly #establishedAt = new Map<string, number>();
   #failures: { readonly change: BfdStateChange; readonly neighbor: NeighborConfig }[] = [];
 
@@ -92,13 +96,13 @@ export class NeighborBfd {
     return this.#thread.scheduling;
   }
 
-  /** Begins with the neighbours whose address is known. */
+  /** Begins with the neighbors whose address is known. */
   start(): void {
     this.#startWith(this.#neighbors);
   }
 
   /**
-   * Ends the sessions with neighbours that are none any more, begins with those that are new, and gives those that stay another
+   * Ends the sessions with neighbors that are none any more, begins with those that are new, and gives those that stay another
    * timing where it differs: a session that is Up stays so (RFC 5880 section 6.8.3).
    */
   configure({ neighbors }: Pick<RouterConfig, 'neighbors'>): void {
@@ -171,7 +175,7 @@ export class NeighborBfd {
     this.#agree(address, this.#options.agreedKey(address));
   }
 
-  /** The session of BGP with a neighbour is gone, and with it what was agreed on in it. */
+  /** The session of BGP with a neighbor is gone, and with it what was agreed on in it. */
   sessionLost(address: string): void {
     this.#agree(address, undefined);
   }
@@ -181,7 +185,7 @@ export class NeighborBfd {
     if (isNews && this.#sessions.has(address)) this.#thread.authenticate(address, key);
   }
 
-  /** A neighbour of a range is gone. */
+  /** A neighbor of a range is gone. */
   forget(address: string): void {
     this.#establishedAt.delete(address);
     this.#keys.delete(address);
@@ -191,13 +195,13 @@ export class NeighborBfd {
     }
   }
 
-  /** What BFD last knew of a neighbour; `undefined` when there was never a session. */
+  /** What BFD last knew of a neighbor; `undefined` when there was never a session. */
   stateOf(address: string): KnownBfdState | undefined {
     return this.#states.get(address);
   }
 
   /**
-   * Whether a failure of this neighbour, a moment ago, may have been our own deafness. We told it that we do not hear it:
+   * Whether a failure of this neighbor, a moment ago, may have been our own deafness. We told it that we do not hear it:
    * that it takes us for dead then, is the same failure once more.
    */
   isDoubted(address: string): boolean {
@@ -221,7 +225,7 @@ export class NeighborBfd {
   }
 
   /**
-   * Ends all sessions by AdminDown, so that no neighbour takes it for death. To be called when those of BGP are closed: FRR 8.4 takes
+   * Ends all sessions by AdminDown, so that no neighbor takes it for death. To be called when those of BGP are closed: FRR 8.4 takes
    * AdminDown for death too, and would drop what it is to keep.
    */
   stop(): Promise<void> {
@@ -283,7 +287,7 @@ export class NeighborBfd {
     }
     this.#failures.push({ change, neighbor });
     if (this.#failures.length === 1) {
-      // The end of the neighbour's TCP may wait in our socket, unread: it says that only a process died.
+      // The end of the neighbor's TCP may wait in our socket, unread: it says that only a process died.
       this.#options.afterReading(() => this.#judgeFailures());
     }
   }
@@ -292,14 +296,14 @@ export class NeighborBfd {
     const judged = this.#failures.map(({ change, neighbor }) => ({
       change,
       neighbor,
-      verdict: whoDied(change, {
+      failure: explainBfdFailure(change, {
         isEstablished: this.#options.isEstablished(change.id),
         establishedAt: this.#establishedAt.get(change.id),
         isHeardAgain: this.#isHeardSince(change),
       }),
     }));
     this.#failures = [];
-    const dead = judged.filter(({ verdict }) => verdict.died === 'host').map(({ change }) => change);
+    const dead = judged.filter(({ failure }) => failure.died === 'host').map(({ change }) => change);
     if (dead.length > 0) {
       const window = Math.max(
         ...dead.map(({ detectionTime = 0, timerDelay }) => detectionTime + Math.max(0, timerDelay)),
@@ -311,17 +315,17 @@ export class NeighborBfd {
         window,
       });
     }
-    for (const { change, neighbor, verdict } of judged) {
+    for (const { change, neighbor, failure } of judged) {
       // By now it may be Up again, and its owner have been told so.
       const isUp = this.#states.get(change.id)?.state === 'Up';
-      if (verdict.died !== 'nothing' && isStrict(neighbor) && !isUp) {
+      if (failure.died !== 'nothing' && isStrict(neighbor) && !isUp) {
         this.#options.required(change.id, neighbor, false);
       }
-      this.#options.changed(change, neighbor, verdict);
+      this.#options.changed(change, neighbor, failure);
     }
   }
 
-  /** Outlives the session: one that ends by what the neighbour says is forgotten before that is judged. */
+  /** Outlives the session: one that ends by what the neighbor says is forgotten before that is judged. */
   #doubt(address: string, until: number): void {
     for (const [known, end] of this.#doubtedUntil) {
       if (this.#options.now() > end) {
@@ -339,7 +343,7 @@ export class NeighborBfd {
 
   /**
    * A silence is explained by a thread of BFD that was late, now or less than a Detection Time ago, or by nobody being
-   * heard at all; what a neighbour says of us by a process that was late. The main thread alone may be busy as long as
+   * heard at all; what a neighbor says of us by a process that was late. The main thread alone may be busy as long as
    * it likes: it hears no packets.
    */
   #isDoubtful({ reason, at, timerDelay, detectionTime = 0, areOthersSilent }: BfdStateChange): boolean {
@@ -379,7 +383,7 @@ function isStrict({ bfd }: NeighborConfig): boolean {
   return bfd !== false && bfd.strict;
 }
 
-/** With this address of the neighbour; `undefined` where it has no BFD. */
+/** With this address of the neighbor; `undefined` where it has no BFD. */
 function timingOf({ bfd }: NeighborConfig, address: string): BfdTiming | undefined {
   return bfd === false ? undefined : bfdTiming(bfd, address);
 }

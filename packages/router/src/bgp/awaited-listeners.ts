@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { formatIpAddress, parseIpAddress, withoutZone } from '@bgp-lb/protocol';
 
-/** Addresses to listen on that this host does not have now, each in a sentence. Neighbours are heard there as soon as it has them. */
+/** Addresses to listen on that this host does not have now, each in a sentence. Neighbors are heard there as soon as it has them. */
 export function awaitedListeners(
   addresses: readonly string[],
   own: readonly string[] = ownAddresses(),

@@ -30,7 +30,7 @@ import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
 import { announcedVips } from '../config/vip-endpoint.ts';
 import { familyOfAddress, hostPrefix, type NeighborContext, neighborOptions } from './neighbor-options.ts';
 
-/** What the owner of one role's neighbours is told, in the tick in which it happens. */
+/** What the owner of one role's neighbors is told, in the tick in which it happens. */
 export interface NeighborHandlers {
   established?(peer: Peer): void;
   down?(peer: Peer, reason: DownReason): void;
@@ -53,13 +53,13 @@ export interface BgpNeighborsOptions {
   readonly readPassword: (file: string) => string;
   readonly sockets: Sockets;
   readonly clock: Clock;
-  /** A path of this neighbour may be told to others. */
+  /** A path of this neighbor may be told to others. */
   readonly isUsable: (path: Path, neighbor: NeighborConfig) => boolean;
-  /** Everything that happens with any neighbour, and with connections of nobody (`undefined`). */
+  /** Everything that happens with any neighbor, and with connections of nobody (`undefined`). */
   readonly observe: (peer: Peer | undefined, event: PeerEvent) => void;
-  /** Adj-RIB-In changes of any neighbour, refused paths among them. */
+  /** Adj-RIB-In changes of any neighbor, refused paths among them. */
   readonly observeRoutes: (peer: Peer, change: RouteChange) => void;
-  /** Every message with any neighbour, as octets. */
+  /** Every message with any neighbor, as octets. */
   readonly traffic?: (peer: Peer, traffic: Traffic) => void;
   /** A session is there, before anything of it is handled. */
   readonly established: (peer: Peer, neighbor: NeighborConfig) => void;
@@ -72,14 +72,14 @@ export interface BgpNeighborsOptions {
 /** Connections that may wait for us: an LB that boots last is met by all masters at the same moment. */
 const BACKLOG = 1024;
 
-/** The BGP speaker with its neighbours, each told to the owner of its role. */
+/** The BGP speaker with its neighbors, each told to the owner of its role. */
 export class BgpNeighbors {
   #options: BgpNeighborsOptions;
   #neighbors: readonly NeighborConfig[];
   #byName: ReadonlyMap<string, NeighborConfig>;
   /** Prefixes of the VIPs. */
   #vips: ReadonlySet<PrefixKey>;
-  /** What connections of a neighbour are signed with, as last read, by name. */
+  /** What connections of a neighbor are signed with, as last read, by name. */
   #passwords = new Map<string, string | undefined>();
   readonly #bfdNonce = bfdNonce();
   #speaker: BgpSpeaker;
@@ -133,7 +133,7 @@ export class BgpNeighbors {
     return this.#speaker.rejectedConnections;
   }
 
-  /** Says who owns the neighbours of a role. Before `start`. */
+  /** Says who owns the neighbors of a role. Before `start`. */
   own(role: NeighborConfig['role'], handlers: NeighborHandlers): void {
     this.#handlers.set(role, handlers);
   }
@@ -143,7 +143,7 @@ export class BgpNeighbors {
     this.#isTakingOver = true;
   }
 
-  /** Listens, and adds all neighbours. Rejects when a listener cannot be had. */
+  /** Listens, and adds all neighbors. Rejects when a listener cannot be had. */
   async start(): Promise<void> {
     const { neighbors, listen } = this.#options;
     this.#passwords = this.readPasswords(neighbors);
@@ -155,7 +155,7 @@ export class BgpNeighbors {
     }
   }
 
-  /** The passwords of neighbours by name. @throws SecretError for a file that cannot be used */
+  /** The passwords of neighbors by name. @throws SecretError for a file that cannot be used */
   readPasswords(neighbors: readonly NeighborConfig[]): Map<string, string | undefined> {
     const { readPassword } = this.#options;
     return new Map(
@@ -166,7 +166,7 @@ export class BgpNeighbors {
     );
   }
 
-  /** What new connections of a neighbour are signed with, by its name. */
+  /** What new connections of a neighbor are signed with, by its name. */
   passwordOf(name: string): string | undefined {
     return this.#passwords.get(name);
   }
@@ -177,7 +177,7 @@ export class BgpNeighbors {
   }
 
   /**
-   * Sessions with the neighbours of this configuration; those with neighbours that are as they were are not touched. An established
+   * Sessions with the neighbors of this configuration; those with neighbors that are as they were are not touched. An established
    * session keeps its password: another one is for the next connection (RFC 2385).
    * @param passwords of `readPasswords`
    */
@@ -214,7 +214,7 @@ export class BgpNeighbors {
   }
 
   /**
-   * Takes paths to the VIPs of this configuration that masters may announce. Those to others go. Neighbours of whom announcements were refused are asked for all that they
+   * Takes paths to the VIPs of this configuration that masters may announce. Those to others go. Neighbors of whom announcements were refused are asked for all that they
    * have once more (RFC 2918 section 3), when there are VIPs that were none: one of these may have been among it.
    * @returns names of the peers that have to be asked and cannot be: their next session brings it
    */
@@ -261,7 +261,7 @@ export class BgpNeighbors {
     }
   }
 
-  /** Closes TCP without NOTIFICATION: neighbours with graceful restart keep what they have (RFC 4724). */
+  /** Closes TCP without NOTIFICATION: neighbors with graceful restart keep what they have (RFC 4724). */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#speaker.close({ keepForwarding: true });
@@ -276,7 +276,7 @@ export class BgpNeighbors {
     });
   }
 
-  /** The neighbour of the configuration that a peer belongs to. */
+  /** The neighbor of the configuration that a peer belongs to. */
   neighborOf(peer: Peer): NeighborConfig | undefined {
     return this.#byName.get(peer.range ?? peer.name);
   }
@@ -286,7 +286,7 @@ export class BgpNeighbors {
     return this.#reflection.select(parsePrefix(vip));
   }
 
-  /** The identifier that a path of `select` has towards neighbours with ADD-PATH. */
+  /** The identifier that a path of `select` has towards neighbors with ADD-PATH. */
   pathId(path: Path): number {
     return this.#reflection.pathId(path);
   }

@@ -12,7 +12,7 @@ export function identityHost(): {
       try {
         return socket.routeTo(address).source;
       } catch {
-        // No route there: the next neighbour may have one.
+        // No route there: the next neighbor may have one.
         return undefined;
       } finally {
         socket.close();

@@ -105,7 +105,7 @@ describe('masters', () => {
   });
 });
 
-describe('a neighbour of any role', () => {
+describe('a neighbor of any role', () => {
   it.each([
     { name: 'm', role: 'master', address: '10.1.0.11', asn: 64512 },
     { name: 't', role: 'upstream', address: '10.1.0.1', asn: 65001 },

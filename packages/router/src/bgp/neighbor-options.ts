@@ -21,12 +21,12 @@ import {
   upstreamImportPolicy,
 } from '../membership/import-policy.ts';
 
-/** What the peers' options follow from, besides the neighbour. */
+/** What the peers' options follow from, besides the neighbor. */
 export interface NeighborContext {
   readonly config: Pick<RouterConfig, 'pool'>;
   /** Whether a prefix is that of a VIP, as it is at the moment. */
   readonly isVip: IsVip;
-  /** What connections of a neighbour are signed with, by its name, as it is at the moment. */
+  /** What connections of a neighbor are signed with, by its name, as it is at the moment. */
   readonly passwordOf: (name: string) => string | undefined;
   /** What this process puts into the keys of BFD. */
   readonly bfdNonce: Uint8Array;
@@ -41,7 +41,7 @@ const INTERNAL_MAX_PATHS = 256;
 /** The longest wait before the next attempt to connect to an upstream, in seconds. */
 const CONNECT_RETRY_TIME = 5;
 
-/** A neighbour of the configuration as the BGP library takes it. */
+/** A neighbor of the configuration as the BGP library takes it. */
 export type NeighborOptions =
   | { readonly kind: 'range'; readonly options: PeerRangeOptions }
   | { readonly kind: 'peer'; readonly options: PeerOptions };
@@ -138,7 +138,7 @@ function offersBfdAuthentication(
   return isWanted && !withoutCapabilities.includes('bfd-authentication');
 }
 
-/** What all neighbours have, and those of a role, less the capabilities that this one is not offered. */
+/** What all neighbors have, and those of a role, less the capabilities that this one is not offered. */
 function sessionOptions(
   { withoutCapabilities: without = [] }: Pick<NeighborConfig, 'withoutCapabilities'>,
   common: PeerSettings,

@@ -41,7 +41,7 @@ describe('the router id', () => {
     expect(chosen(config({ routerId: '192.0.2.1' }), host('10.0.0.10'))).toBe('192.0.2.1');
   });
 
-  it('is the source address towards the first neighbour', () => {
+  it('is the source address towards the first neighbor', () => {
     expect(chosen(config(), host('10.0.0.10'))).toBe('10.0.0.10');
   });
 

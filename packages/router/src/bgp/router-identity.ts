@@ -17,8 +17,8 @@ export interface IdentityHost {
 
 /**
  * The BGP Identifier: the configured one, else the one that was chosen before, else the source address towards the
- * first neighbour, else a hash of the machine id (a host without IPv4). What was chosen is kept: a change would
- * make every neighbour take us for another router.
+ * first neighbor, else a hash of the machine id (a host without IPv4). What was chosen is kept: a change would
+ * make every neighbor take us for another router.
  * @param complain told when it cannot be kept: a full disk is no reason to forward nothing
  */
 export function chooseRouterId(

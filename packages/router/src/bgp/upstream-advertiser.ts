@@ -19,12 +19,12 @@ import { familyOfAddress, hostPrefix, localAddressOf } from './neighbor-options.
 import type { CarriedBy, RouteAdvertiser } from './route-advertiser.ts';
 import { memberAttributes, type NextHop, originatedAttributes } from './upstream-routes.ts';
 
-/** A route as a neighbour has it, for people. */
+/** A route as a neighbor has it, for people. */
 export interface AdvertisedRoute {
   readonly neighbor: string;
   readonly prefix: string;
   readonly nextHop: string;
-  /** The path identifier, where the neighbour takes them (RFC 7911). */
+  /** The path identifier, where the neighbor takes them (RFC 7911). */
   readonly pathId: number | null;
 }
 
@@ -38,7 +38,7 @@ export interface UpstreamAdvertisement {
 }
 
 /**
- * Tells the neighbours of role `upstream` of the VIPs. With `nextHop: self` a VIP is originated, ORIGIN IGP, with
+ * Tells the neighbors of role `upstream` of the VIPs. With `nextHop: self` a VIP is originated, ORIGIN IGP, with
  * attributes that do not change with the members; with `unchanged` each member of the pool is passed on. A VIP is there
  * while it is forwarded to somebody, and nothing else ever leaves.
  */
@@ -109,7 +109,7 @@ export class UpstreamAdvertiser implements RouteAdvertiser {
     }
   }
 
-  /** What the established neighbours have, reflected paths too. */
+  /** What the established neighbors have, reflected paths too. */
   advertised(): AdvertisedRoute[] {
     return this.#bgp.peers().flatMap(({ peer }) => {
       const addPath = peer.negotiated?.context.addPathSend;

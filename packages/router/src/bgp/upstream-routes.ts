@@ -12,10 +12,10 @@ import {
   type SelectedPath,
 } from '@bgp-lb/protocol';
 
-/** This host as next hop of a neighbour. */
+/** This host as next hop of a neighbor. */
 export interface NextHop {
   readonly address: IpAddress;
-  /** Beside a global one, for a neighbour on our link (RFC 2545 section 3). */
+  /** Beside a global one, for a neighbor on our link (RFC 2545 section 3). */
   readonly linkLocal?: IpAddress;
 }
 

@@ -16,7 +16,7 @@ function load(ofMaster: string, ofUpstream = ''): RouterConfig {
   return loadConfig({ ...common, text, apiVersion: API_VERSION, kind: CONFIG_KIND }).config;
 }
 
-/** Without times: they follow from the address of each neighbour. */
+/** Without times: they follow from the address of each neighbor. */
 const byDefault = {
   strict: false,
   authentication: 'auto',

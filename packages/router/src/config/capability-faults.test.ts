@@ -5,7 +5,7 @@ import { routerSchema } from './schema.ts';
 const masters = { name: 'masters', role: 'master', range: '10.0.0.0/24', asn: 64512 };
 const tor = { name: 'tor', role: 'upstream', address: '10.0.1.1', asn: 65001 };
 
-/** What is wrong with one neighbour more, in words; undefined where nothing is. */
+/** What is wrong with one neighbor more, in words; undefined where nothing is. */
 function faultOf(neighbor: Record<string, unknown>): string | undefined {
   const { success, error } = routerSchema.safeParse({
     asn: 64512,
@@ -17,7 +17,7 @@ function faultOf(neighbor: Record<string, unknown>): string | undefined {
     : error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join();
 }
 
-describe('capabilities that a neighbour is left without', () => {
+describe('capabilities that a neighbor is left without', () => {
   const without = { withoutCapabilities: ['route-refresh', 'multiprotocol'] };
 
   it.each([

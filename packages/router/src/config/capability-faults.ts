@@ -1,7 +1,7 @@
 import { type CrossFieldFault, multiprotocolFault } from '@bgp-lb/daemon';
 import type { RouterConfig } from './router-config.ts';
 
-/** Capabilities that a neighbour cannot be left without, by its other keys. */
+/** Capabilities that a neighbor cannot be left without, by its other keys. */
 export function capabilityFaults({ neighbors }: Pick<RouterConfig, 'neighbors'>): CrossFieldFault[] {
   return neighbors.flatMap((neighbor, i): readonly CrossFieldFault[] => {
     const { withoutCapabilities: without = [], address } = neighbor;

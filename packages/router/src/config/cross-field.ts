@@ -63,12 +63,12 @@ function duplicates({ vips, neighbors, listen }: RouterConfig): CrossFieldFault[
     ...repeated(
       neighbors.map(({ name }) => name),
       (i) => ['neighbors', i, 'name'],
-      'a name of its own for each neighbour',
+      'a name of its own for each neighbor',
     ),
     ...repeated(
       neighbors.map(({ address }) => address),
       (i) => ['neighbors', i, 'address'],
-      'each neighbour once',
+      'each neighbor once',
     ),
     ...repeated(listen.addresses, (i) => ['listen', 'addresses', i], 'each address once'),
   ];

@@ -86,13 +86,13 @@ function good({
   }
 }
 
-/** Where a neighbour is in the network of the test: a speaker's BGP Identifier is its address. */
+/** Where a neighbor is in the network of the test: a speaker's BGP Identifier is its address. */
 function placeOf(neighbor: NeighborConfig): string {
   const range = neighbor.role === 'master' ? neighbor.range : undefined;
   return neighbor.address ?? `${range?.split('/')[0]?.replace(/0$/, '7')}`;
 }
 
-it('each configuration that is called good starts, and gets a session with each of its neighbours', async () => {
+it('each configuration that is called good starts, and gets a session with each of its neighbors', async () => {
   let started = 0;
   await fc.assert(
     fc.asyncProperty(drawn, async (values) => {

@@ -2,7 +2,7 @@ import type { CrossFieldFault } from '@bgp-lb/daemon';
 import { withoutZone, zoneOf } from '@bgp-lb/protocol';
 import type { NeighborConfig, RouterConfig } from './router-config.ts';
 
-/** What follows for a neighbour from an address that is good on one link only (RFC 4007 section 6). */
+/** What follows for a neighbor from an address that is good on one link only (RFC 4007 section 6). */
 export function linkLocalFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
   return neighbors.flatMap((neighbor, index) => {
     const zone = zoneOf(neighbor.address ?? '');
@@ -30,7 +30,7 @@ function farFaults({ address, ttlSecurityHops, bfd }: NeighborConfig, index: num
   return faults;
 }
 
-/** One address on two links is two neighbours, but one TCP-MD5 key of the kernel, and one next hop to whoever is told of it. */
+/** One address on two links is two neighbors, but one TCP-MD5 key of the kernel, and one next hop to whoever is told of it. */
 function sharedFaults(
   neighbor: NeighborConfig,
   index: number,

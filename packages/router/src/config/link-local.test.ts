@@ -30,7 +30,7 @@ function refused(neighbors: string): string {
   throw new Error('the configuration passed');
 }
 
-describe('a link-local neighbour', () => {
+describe('a link-local neighbor', () => {
   it('has its interface with it, in one spelling', () => {
     const { neighbors } = load(master('m1', 'FE80::11%eth0') + tor('fe80::1%eth1'));
     expect(neighbors.map(({ address }) => address)).toEqual(['fe80::11%eth0', 'fe80::1%eth1']);

@@ -17,7 +17,7 @@ export function memberFaults(config: RouterConfig): CrossFieldFault[] {
   ];
 }
 
-/** Whether a VIP has a source that is no BGP neighbour. */
+/** Whether a VIP has a source that is no BGP neighbor. */
 export function hasList({ members }: Vip): boolean {
   return members.static.length > 0 || members.configMap !== undefined;
 }

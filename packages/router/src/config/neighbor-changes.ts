@@ -17,7 +17,7 @@ export const routerReload: ReloadRule = {
   otherwise: 'a start of the router takes (forwarding goes on, no connection breaks)',
 };
 
-/** What a reload did: to the neighbours, by name. */
+/** What a reload did: to the neighbors, by name. */
 export interface NeighborChanges {
   readonly added: readonly string[];
   readonly removed: readonly string[];
@@ -27,7 +27,7 @@ export interface NeighborChanges {
   readonly updated: readonly string[];
 }
 
-/** The neighbours before and after, by what is to be done. */
+/** The neighbors before and after, by what is to be done. */
 export interface NeighborPlan {
   readonly added: readonly NeighborConfig[];
   readonly removed: readonly NeighborConfig[];
@@ -40,7 +40,7 @@ export interface NeighborPlan {
 const TOLD = ['nextHop', 'med', 'prepend', 'communities', 'passCommunities', 'degraded'] as const;
 
 /**
- * Refuses what a reload cannot do to neighbours that stay.
+ * Refuses what a reload cannot do to neighbors that stay.
  * @throws ReloadError where BFD changes in more than its timing: a BFD session that ends looks like a death to the other side; and
  *   where sessions of masters would have to be closed: all masters of a range would leave the pool at once
  */
@@ -54,7 +54,7 @@ export function checkNeighbors(before: readonly NeighborConfig[], after: readonl
   refuse(masters.map(({ to }) => `neighbors.${to.name}`));
 }
 
-/** Compares neighbours by their names. Pure. */
+/** Compares neighbors by their names. Pure. */
 export function planNeighbors(
   before: readonly NeighborConfig[],
   after: readonly NeighborConfig[],
@@ -70,7 +70,7 @@ export function planNeighbors(
   };
 }
 
-/** Neighbours that are in both and not the same. */
+/** Neighbors that are in both and not the same. */
 function differing(
   before: readonly NeighborConfig[],
   after: readonly NeighborConfig[],
@@ -92,7 +92,7 @@ function isSamePlace(a: NeighborConfig, b: NeighborConfig): boolean {
   return a.role === b.role && placeOf(a) === placeOf(b);
 }
 
-/** The address or the range of a neighbour. */
+/** The address or the range of a neighbor. */
 function placeOf(neighbor: NeighborConfig): string {
   return (neighbor.role === 'master' ? (neighbor.range ?? neighbor.address) : neighbor.address) ?? '';
 }

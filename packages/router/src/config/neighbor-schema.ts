@@ -22,12 +22,12 @@ const bfd = z.strictObject({
   transmitInterval: duration({ min: 10, max: 60 * SECOND })
     .optional()
     .describe(
-      `Time between our packets; the neighbour may ask for more. ${bfdTimingDefaults.transmitInterval}`,
+      `Time between our packets; the neighbor may ask for more. ${bfdTimingDefaults.transmitInterval}`,
     ),
   receiveInterval: duration({ min: 10, max: 60 * SECOND })
     .optional()
     .describe(
-      `Time that is asked of the neighbour between its packets. A silence of so many as the neighbour's multiplier is its death. ${bfdTimingDefaults.receiveInterval}`,
+      `Time that is asked of the neighbor between its packets. A silence of so many as the neighbor's multiplier is its death. ${bfdTimingDefaults.receiveInterval}`,
     ),
   detectMultiplier: z
     .int()
@@ -35,19 +35,19 @@ const bfd = z.strictObject({
     .max(255)
     .optional()
     .describe(
-      `How many of our packets may be lost in a row before the neighbour takes us for dead. ${bfdTimingDefaults.detectMultiplier}`,
+      `How many of our packets may be lost in a row before the neighbor takes us for dead. ${bfdTimingDefaults.detectMultiplier}`,
     ),
   strict: z
     .boolean()
     .default(false)
     .describe(
-      'Nothing is done with the neighbour until BFD is Up; only with `address`. Otherwise one without BFD is taken as it is.',
+      'Nothing is done with the neighbor until BFD is Up; only with `address`. Otherwise one without BFD is taken as it is.',
     ),
   multihop: z
     .boolean()
     .optional()
     .describe(
-      'The neighbour is not on link: RFC 5883, port 4784. Default: where `ttlSecurityHops` is more than 1.',
+      'The neighbor is not on link: RFC 5883, port 4784. Default: where `ttlSecurityHops` is more than 1.',
     ),
   ...bfdAuthenticationKeys,
 });
@@ -57,7 +57,7 @@ const neighborBase = {
   asn: z
     .union([asNumber(), z.array(asNumber()).min(1).max(64), z.literal('external')])
     .describe(
-      'The AS number of the neighbour, a list of those that are taken, or `external` for any but ours.',
+      'The AS number of the neighbor, a list of those that are taken, or `external` for any but ours.',
     ),
   passwordFile: filePath()
     .optional()
@@ -69,7 +69,7 @@ const neighborBase = {
     .boolean()
     .default(true)
     .describe(
-      'Offer path identifiers (RFC 7911), so that it gets every member and not only the best one. Nothing changes for a neighbour that does not know them.',
+      'Offer path identifiers (RFC 7911), so that it gets every member and not only the best one. Nothing changes for a neighbor that does not know them.',
     ),
   acceptAsSet: z
     .boolean()
@@ -87,7 +87,7 @@ const masters = z.strictObject({
   ...neighborBase,
   range: hostPrefix()
     .optional()
-    .describe('Whoever connects from this prefix is such a neighbour. This or `address`.'),
+    .describe('Whoever connects from this prefix is such a neighbor. This or `address`.'),
   address: neighborAddress()
     .optional()
     .describe(
@@ -239,7 +239,7 @@ const internal = z.strictObject({
     ),
 });
 
-/** Schema of one BGP neighbour. */
+/** Schema of one BGP neighbor. */
 export const neighbor: z.ZodType<NeighborConfig> = z.discriminatedUnion('role', [
   masters,
   upstream,

@@ -41,14 +41,14 @@ export interface KubernetesConfig {
   readonly servers: readonly string[];
 }
 
-/** BFD with a neighbour. Intervals are milliseconds; those left out are `bfdTiming`'s. */
+/** BFD with a neighbor. Intervals are milliseconds; those left out are `bfdTiming`'s. */
 interface BfdConfig extends BfdAuthenticationConfig, PartialBfdTiming {
-  /** Nothing is done with the neighbour until BFD is Up. */
+  /** Nothing is done with the neighbor until BFD is Up. */
   readonly strict: boolean;
   readonly multihop?: boolean | undefined;
 }
 
-/** What all kinds of neighbours have. */
+/** What all kinds of neighbors have. */
 interface NeighborBase {
   readonly name: string;
   readonly asn: number | readonly number[] | 'external';

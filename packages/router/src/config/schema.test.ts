@@ -125,7 +125,7 @@ describe('the configuration', () => {
       'is not our own AS',
     ],
     [
-      'a neighbour without a password inside a range that has one',
+      'a neighbor without a password inside a range that has one',
       `${head}${vips}neighbors:\n  - { name: m, role: master, range: 10.0.0.0/24, asn: 64512, passwordFile: /etc/pw }\n  - { name: lb2, role: internal, address: 10.0.0.9, asn: 64512, passive: true }\n`,
       'lies in the range of m, which has a password',
     ],
@@ -140,7 +140,7 @@ describe('the configuration', () => {
       'has neither range nor address',
     ],
     [
-      'a VIP that is a neighbour',
+      'a VIP that is a neighbor',
       `${head}${vips}neighbors:\n  - { name: m, role: master, address: 10.0.0.100, asn: 64512 }\n`,
       'is a VIP',
     ],

@@ -157,7 +157,7 @@ const kernelDataplane = z.strictObject({
     .max(16)
     .default([])
     .describe(
-      'Interfaces on which ARP and neighbour solicitations for the VIPs are answered: for VIPs that are addresses of a subnet there.',
+      'Interfaces on which ARP and neighbor solicitations for the VIPs are answered: for VIPs that are addresses of a subnet there.',
     ),
   proxyMode: z
     .enum(['responder', 'macvlan'])
@@ -199,7 +199,7 @@ const haproxyDataplane = z.strictObject({
     .boolean()
     .default(true)
     .describe(
-      'Make the VIPs local to this host by routes in table local, where no interface has them. This host answers ARP and neighbour solicitations for them then: `false` where keepalived or you bring the addresses.',
+      'Make the VIPs local to this host by routes in table local, where no interface has them. This host answers ARP and neighbor solicitations for them then: `false` where keepalived or you bring the addresses.',
     ),
   protocol: z
     .int()
@@ -236,7 +236,7 @@ export const routerSchema: z.ZodType<RouterConfig> = z
     routerId: ipAddress({ version: 4, use: 'host' })
       .optional()
       .describe(
-        'BGP identifier. Default: the source address towards the first neighbour; kept in `stateDir`.',
+        'BGP identifier. Default: the source address towards the first neighbor; kept in `stateDir`.',
       ),
     clusterId: ipAddress({ version: 4 })
       .optional()
@@ -253,13 +253,13 @@ export const routerSchema: z.ZodType<RouterConfig> = z
         port: port().default(179).describe('TCP port.'),
       })
       .prefault({})
-      .describe('Where neighbours connect to.'),
+      .describe('Where neighbors connect to.'),
     vips: z.array(vip).min(1).max(64).describe('The virtual addresses.'),
     neighbors: z
       .array(neighbor)
       .max(256)
       .default([])
-      .describe('BGP neighbours. None where every VIP has its members from a list.'),
+      .describe('BGP neighbors. None where every VIP has its members from a list.'),
     kubernetes: kubernetesSchema.optional(),
     healthCheck: healthCheck.prefault({}).describe('How the masters are probed from here.'),
     pool: pool.prefault({}).describe('Who serves a VIP.'),

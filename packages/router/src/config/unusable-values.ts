@@ -42,7 +42,7 @@ function ownAsFaults({ asn, neighbors }: RouterConfig): CrossFieldFault[] {
   });
 }
 
-/** A neighbour that is this router, by address or by BGP Identifier. */
+/** A neighbor that is this router, by address or by BGP Identifier. */
 function selfFaults({ neighbors, listen, routerId }: RouterConfig): CrossFieldFault[] {
   return neighbors.flatMap(({ address, name }, i): CrossFieldFault[] => {
     if (address === undefined) return [];

@@ -5,7 +5,7 @@ import { advertisedText } from '../api/tables.ts';
 import { clientHints } from '../evidence/client-hints.ts';
 import { isDoubtful } from '../evidence/client-judge.ts';
 
-/** The part of a neighbour's status that is explained. */
+/** The part of a neighbor's status that is explained. */
 export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role' | 'state' | 'sinceMs'> &
   SessionErrors;
 

@@ -1,6 +1,6 @@
 import { Socket } from 'node:net';
 import { HttpsProbe, type ProbeResult } from '@bgp-lb/daemon';
-import type { Verdict } from '../pool/member-view.ts';
+import type { ProbeVerdict } from '../pool/member-view.ts';
 import type { MemberProbe, ProbeReport } from './member-probe.ts';
 
 /** What a probe by a TLS request is made of. */
@@ -103,7 +103,10 @@ function limitConnecting(socket: Socket, limit: number, silent: () => void): voi
  * else take every member for sick, and those whose session is gone for dead.
  * @param isAccepted its connection was accepted: what comes too late then is slow, and not dead
  */
-export function verdictOf({ kind }: Pick<ProbeResult, 'kind'>, isAccepted: boolean): Verdict | undefined {
+export function verdictOf(
+  { kind }: Pick<ProbeResult, 'kind'>,
+  isAccepted: boolean,
+): ProbeVerdict | undefined {
   switch (kind) {
     case 'ok':
     case 'unauthorized':

@@ -1,9 +1,9 @@
-import type { Verdict } from '../pool/member-view.ts';
+import type { ProbeVerdict } from '../pool/member-view.ts';
 
 /** What one probe of a member found, whatever it was made of. */
 export interface ProbeReport {
   /** `undefined`: the member was not asked, since this host could not, and nothing is known of it. */
-  readonly verdict: Verdict | undefined;
+  readonly verdict: ProbeVerdict | undefined;
   /** One word in the terms of the kind of probe, for metrics: `ok`, `timeout`. */
   readonly result: string;
   readonly tookMs: number;

@@ -26,7 +26,7 @@ describe("the haproxy.cfg of kubeadm's guide", () => {
     expect(left).toEqual([]);
     expect(text).toBe(`apiVersion: bgp-lb.dev/v1alpha1
 kind: Router
-# Without BGP neighbours any number does.
+# Without BGP neighbors any number does.
 asn: 64512
 vips:
   - address: 10.0.0.100

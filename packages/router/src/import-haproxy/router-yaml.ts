@@ -125,7 +125,7 @@ function render(vips: readonly Vip[], { interval, rise, fall }: CheckPace): stri
   const lines = [
     'apiVersion: bgp-lb.dev/v1alpha1',
     'kind: Router',
-    '# Without BGP neighbours any number does.',
+    '# Without BGP neighbors any number does.',
     'asn: 64512',
     'vips:',
     ...vips.flatMap(({ address, port, machinePort, servers }) => [

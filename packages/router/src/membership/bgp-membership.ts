@@ -30,12 +30,12 @@ const UP: MemberSession = { isLive: true, state: 'Established' };
 /** States on the way up are none that a member can be used by. */
 const DOWN: MemberSession = { isLive: false, state: 'Idle' };
 const SAID_DEAD = 'its speaker says that BFD is down';
-/** What our own BFD thread says of the same failure may be overtaken by the neighbour's TCP by so much (ms). */
+/** What our own BFD thread says of the same failure may be overtaken by the neighbor's TCP by so much (ms). */
 const OWN_WORD = 25;
 /** Masters that take us for dead because we hung say so within this time of each other (ms). */
 const CEASED_TOGETHER = 1000;
 
-/** Members are the BGP neighbours of role `master` that announce a VIP. */
+/** Members are the BGP neighbors of role `master` that announce a VIP. */
 export class BgpMembership implements MembershipSource {
   readonly kind = 'bgp';
   readonly liveness: HostLiveness = {

@@ -19,25 +19,25 @@ export interface Recorded {
 export interface MessageRecorderOptions {
   /** Milliseconds since the Epoch. */
   readonly wallClock: () => number;
-  /** Octets that are kept of each neighbour, the newest, each message with its record; default 64 KiB. */
+  /** Octets that are kept of each neighbor, the newest, each message with its record; default 64 KiB. */
   readonly octetsPerNeighbor?: number;
-  /** Neighbours of which messages are kept; of more, the one that was silent for longest is forgotten. Default 64. */
+  /** Neighbors of which messages are kept; of more, the one that was silent for longest is forgotten. Default 64. */
   readonly neighbors?: number;
 }
 
 const OCTETS_PER_NEIGHBOR = 64 * 1024;
 const NEIGHBORS = 64;
-/** What the record of a message takes beside its octets, about: a neighbour can send messages of 23 octets as fast as it likes. */
+/** What the record of a message takes beside its octets, about: a neighbor can send messages of 23 octets as fast as it likes. */
 const RECORD_OCTETS = 256;
 
-/** What is kept of a neighbour. */
+/** What is kept of a neighbor. */
 interface Reel {
   kept: Recorded[];
   octets: number;
 }
 
 /**
- * Keeps the last messages with each neighbour, in bounded memory, and tells who listens of every message. KEEPALIVEs are told of and
+ * Keeps the last messages with each neighbor, in bounded memory, and tells who listens of every message. KEEPALIVEs are told of and
  * not kept: within an hour there would be nothing else.
  */
 export class MessageRecorder {

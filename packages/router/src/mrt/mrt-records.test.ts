@@ -57,7 +57,7 @@ function recorder(limits: { octetsPerNeighbor?: number; neighbors?: number } = {
 }
 
 describe('the recorder', () => {
-  it('keeps the newest messages of a neighbour within its octets, whatever another sends', () => {
+  it('keeps the newest messages of a neighbor within its octets, whatever another sends', () => {
     const message = update(['10.100.0.1']);
     const kept = recorder({ octetsPerNeighbor: 3 * (message.length + 256) });
     kept.record(peer(1), traffic(message));
@@ -76,7 +76,7 @@ describe('the recorder', () => {
     expect(kept.kept()).toEqual([]);
   });
 
-  it('forgets the neighbour that was silent for longest when there are too many', () => {
+  it('forgets the neighbor that was silent for longest when there are too many', () => {
     const kept = recorder({ neighbors: 2 });
     for (const n of [1, 2, 1, 3]) kept.record(peer(n), traffic(update(['10.100.0.1'])));
     expect(kept.kept().map(({ neighbor }) => neighbor)).toEqual(['m1', 'm1', 'm3']);

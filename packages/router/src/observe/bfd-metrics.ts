@@ -8,11 +8,11 @@ const PREFIX = 'bgp_lb_router_bfd_';
 export interface BfdMetricSources {
   /** `undefined` while the BFD thread is dead. */
   status(): Promise<Pick<BfdStatus, 'sessions'> | undefined>;
-  /** Role of the neighbour with a session. */
+  /** Role of the neighbor with a session. */
   roleOf(id: string): string;
 }
 
-/** The metrics of BFD. Labels are roles, states and verdicts: nothing that a neighbour chooses. */
+/** The metrics of BFD. Labels are roles, states and verdicts: nothing that a neighbor chooses. */
 export class BfdMetrics {
   readonly transitions: Counter<'role' | 'to'>;
   /** By what the router made of it: a host, a process, or nothing died. */
@@ -60,7 +60,7 @@ export class BfdMetrics {
     });
     new Gauge({
       name: `${PREFIX}sessions`,
-      help: 'BFD sessions by role of the neighbour and state.',
+      help: 'BFD sessions by role of the neighbor and state.',
       labelNames: ['role', 'state'],
       registers,
       async collect() {
@@ -79,7 +79,7 @@ export class BfdMetrics {
       const before = this.#seen.get(id);
       const since = (key: 'sent' | 'received' | 'averted'): number => {
         const was = before?.[key] ?? 0;
-        // Less than before: it is a new session of the same neighbour.
+        // Less than before: it is a new session of the same neighbor.
         return counters[key] >= was ? counters[key] - was : counters[key];
       };
       this.#packets?.inc({ direction: 'sent' }, since('sent'));

@@ -130,7 +130,7 @@ export class RouterMetrics {
   }
 
   /**
-   * Counts nothing any more of VIPs (`10.100.0.1/32`) and neighbours that are gone: what has stopped for good is not to look like what
+   * Counts nothing any more of VIPs (`10.100.0.1/32`) and neighbors that are gone: what has stopped for good is not to look like what
    * stands still.
    */
   async forget(gone: {
@@ -212,7 +212,7 @@ export class RouterMetrics {
     );
     this.#gauge(
       'on_link_answering',
-      '1 while ARP or neighbour solicitations for a VIP are answered on an interface of dataplane.proxyInterfaces.',
+      '1 while ARP or neighbor solicitations for a VIP are answered on an interface of dataplane.proxyInterfaces.',
       ['vip', 'interface'],
       () =>
         sources.onLink().map(({ address, interface: name, phase }) => ({

@@ -65,7 +65,7 @@ async function metric(line: string): Promise<string | undefined> {
     ?.slice(line.length + 1);
 }
 
-describe('a reload that takes VIPs and neighbours away', () => {
+describe('a reload that takes VIPs and neighbors away', () => {
   it('takes their series with it, and no others', async () => {
     const probed = { verdict: 'good', result: 'ok', tookMs: 1, detail: '', warnings: [] } as const;
     for (const vip of ['10.100.0.1/32', '10.100.0.2/32']) {
@@ -184,7 +184,7 @@ describe('the observer', () => {
     ).toBeUndefined();
   });
 
-  it('writes only the first faults of a neighbour in a minute, and those of others all the same', () => {
+  it('writes only the first faults of a neighbor in a minute, and those of others all the same', () => {
     const fault = {
       type: 'attribute-fault',
       attribute: 8,
@@ -231,7 +231,7 @@ describe('the observer', () => {
     expect(types()).toHaveLength(12);
   });
 
-  it('writes of strangers a few lines in all, however many addresses they have, and of neighbours all the same', () => {
+  it('writes of strangers a few lines in all, however many addresses they have, and of neighbors all the same', () => {
     const refused = { type: 'connection-refused', reason: 'nobody is configured at this address' } as const;
     for (let i = 0; i < 60_000; i++) {
       observer.neighbor(undefined, { ...refused, address: `2001:db8::${i.toString(16)}` });

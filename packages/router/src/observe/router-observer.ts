@@ -15,7 +15,7 @@ import {
   type PeerEvent,
   schedulingText,
 } from '@bgp-lb/protocol/node';
-import { describeBfdChange, type Verdict } from '../bfd/who-died.ts';
+import { type BfdFailure, describeBfdChange } from '../bfd/bfd-failure.ts';
 import { hostPrefix } from '../bgp/neighbor-options.ts';
 import type { DrainPhase } from '../drain/host-drain.ts';
 import type { MemberDrainOrder } from '../drain/member-drains.ts';
@@ -32,7 +32,7 @@ import { peerEventText } from './peer-event-text.ts';
 import type { RouterMetrics } from './router-metrics.ts';
 
 /**
- * Lines of one kind within a minute, which are events too; the others are only counted. What a neighbour can cause is bounded for each,
+ * Lines of one kind within a minute, which are events too; the others are only counted. What a neighbor can cause is bounded for each,
  * what a stranger can cause in all as well: it has as many addresses as it likes.
  */
 const LIMITS = {
@@ -55,11 +55,11 @@ interface Bound {
 
 const unbound: Bound = { subject: '', limits: LIMITS.other };
 
-/** A neighbour as it is named in logs. */
+/** A neighbor as it is named in logs. */
 export interface NamedNeighbor {
   /** Name of the peer: for members of a range, its address. */
   readonly peer: string;
-  /** Name of the neighbour in the configuration. */
+  /** Name of the neighbor in the configuration. */
   readonly neighbor: string;
   readonly role: string;
 }
@@ -245,23 +245,23 @@ export class RouterObserver {
     this.#record(level, `neighbor-${type}`, { ...who, ...fields }, text, ofNeighbor(who));
   }
 
-  /** One line for each change of a BFD session; `verdict` where it is a failure. */
-  bfd(who: NamedNeighbor, change: BfdStateChange, verdict: Verdict | undefined): void {
+  /** One line for each change of a BFD session; `failure` where it is a failure. */
+  bfd(who: NamedNeighbor, change: BfdStateChange, failure: BfdFailure | undefined): void {
     const { from, to, reason, isFailure, detectionTime, timerDelay, lastReceivedAt, at } = change;
     this.#metrics.bfd.transitions.inc({ role: who.role, to });
-    if (verdict !== undefined) {
-      this.#metrics.bfd.failures.inc({ role: who.role, died: verdict.died });
+    if (failure !== undefined) {
+      this.#metrics.bfd.failures.inc({ role: who.role, died: failure.died });
     }
     const silentFor = lastReceivedAt === undefined ? undefined : Math.round(at - lastReceivedAt);
-    const fields = { ...who, from, to, reason, isFailure, detectionTime, timerDelay, silentFor, ...verdict };
+    const fields = { ...who, from, to, reason, isFailure, detectionTime, timerDelay, silentFor, ...failure };
     const made = { host: 'its host is dead', process: 'its host lives', nothing: 'nothing died' } as const;
-    const judged = verdict === undefined ? '' : `; ${made[verdict.died]}: ${verdict.because}`;
+    const judged = failure === undefined ? '' : `; ${made[failure.died]}: ${failure.because}`;
     const text = `${who.peer}: BFD ${from} -> ${to}: ${describeBfdChange(change)}${judged}`;
-    const level = verdict?.died === 'host' ? 'warn' : 'info';
+    const level = failure?.died === 'host' ? 'warn' : 'info';
     this.#record(level, 'bfd-state', fields, text, { subject: who.peer, limits: LIMITS.member });
   }
 
-  /** How the BFD thread is scheduled: an ordinary one may be late, which its neighbours take for death. */
+  /** How the BFD thread is scheduled: an ordinary one may be late, which its neighbors take for death. */
   bfdScheduled(scheduling: BfdScheduling): void {
     const level = scheduling.policy === 'fifo' ? 'info' : 'warn';
     const text = `the BFD thread is scheduled as ${schedulingText(scheduling)}`;
@@ -271,7 +271,7 @@ export class RouterObserver {
   rejected(who: NamedNeighbor, change: RouteChange): void {
     for (const { prefix, reason } of change.rejected) {
       this.#metrics.rejectedPaths.inc({ neighbor: who.neighbor, reason: rejectionClass(reason) });
-      // A neighbour can have a million of them: nothing is put into words that is not written.
+      // A neighbor can have a million of them: nothing is put into words that is not written.
       if (this.#limiter.admits('path-rejected', who.peer, LIMITS.neighbor)) {
         const fields = { ...who, prefix: formatPrefix(prefix), reason };
         this.#write(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { arpLanguage } from './arp.ts';
 import { type LinkLanguage, linkAddressText } from './link-message.ts';
-import { neighbourDiscoveryLanguage } from './ndp.ts';
+import { neighborDiscoveryLanguage } from './ndp.ts';
 
 const ours = '02:00:00:00:00:05';
 const theirs = '02:00:00:00:00:09';
@@ -11,10 +11,10 @@ const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');
 describe.each([
   ['ARP', '10.3.0.100', arpLanguage(ours, '10.3.0.1'), arpLanguage(theirs, '10.3.0.2')],
   [
-    'neighbour discovery',
+    'neighbor discovery',
     'fd00:3::100',
-    neighbourDiscoveryLanguage(ours, 'fe80::5'),
-    neighbourDiscoveryLanguage(theirs, 'fe80::9'),
+    neighborDiscoveryLanguage(ours, 'fe80::5'),
+    neighborDiscoveryLanguage(theirs, 'fe80::9'),
   ],
 ] as const)('%s', (_name, address, own: LinkLanguage, other: LinkLanguage) => {
   it('is understood by another of its kind', () => {
@@ -59,10 +59,10 @@ const shared = { linkOf: () => '02:b4:0a:03:00:64' };
 describe.each([
   ['ARP', '10.3.0.100', arpLanguage(ours, '10.3.0.1', shared), arpLanguage(theirs, '10.3.0.2', shared)],
   [
-    'neighbour discovery',
+    'neighbor discovery',
     'fd00:3::100',
-    neighbourDiscoveryLanguage(ours, 'fe80::5', shared),
-    neighbourDiscoveryLanguage(theirs, 'fe80::9', shared),
+    neighborDiscoveryLanguage(ours, 'fe80::5', shared),
+    neighborDiscoveryLanguage(theirs, 'fe80::9', shared),
   ],
 ] as const)('%s with a link-layer address that goes with the VIP', (_name, address, own, other) => {
   it('announces that one, and says to its like who does', () => {
@@ -148,8 +148,8 @@ describe('ARP on the wire', () => {
   });
 });
 
-describe('neighbour discovery on the wire', () => {
-  const language = neighbourDiscoveryLanguage(ours, 'fe80::5');
+describe('neighbor discovery on the wire', () => {
+  const language = neighborDiscoveryLanguage(ours, 'fe80::5');
 
   it('probes from the unspecified address, to the solicited-node group', () => {
     const { packet, to } = language.probe('fd00:3::100');
@@ -159,7 +159,7 @@ describe('neighbour discovery on the wire', () => {
   });
 
   it('answers a probe to all nodes, not as solicited, from an address of ours (RFC 4861 section 7.2.4)', () => {
-    const probe = language.parse(neighbourDiscoveryLanguage(theirs, 'fe80::9').probe('fd00:3::100').packet);
+    const probe = language.parse(neighborDiscoveryLanguage(theirs, 'fe80::9').probe('fd00:3::100').packet);
     if (probe?.message.type !== 'probe') throw new Error('no probe');
     const [{ packet, to } = { packet: new Uint8Array(), to: new Uint8Array() }] = language.answer(
       'fd00:3::100',
@@ -171,7 +171,7 @@ describe('neighbour discovery on the wire', () => {
   });
 
   it('does not take the random nonce of a kernel for a load balancer, nor a copy of its own', () => {
-    const other = neighbourDiscoveryLanguage(theirs, 'fe80::9');
+    const other = neighborDiscoveryLanguage(theirs, 'fe80::9');
     // A word of the mark and the checksum change places: the sum stays.
     const spoilt = other.probe('fd00:3::100').packet;
     const view = new DataView(spoilt.buffer);
@@ -180,7 +180,7 @@ describe('neighbour discovery on the wire', () => {
     view.setUint16(42, word);
     expect(language.parse(spoilt)?.message).toMatchObject({ type: 'probe', from: undefined });
     // What says that it is ours, with the link-layer address of another.
-    const copied = neighbourDiscoveryLanguage(ours, 'fe80::9', { linkOf: () => theirs });
+    const copied = neighborDiscoveryLanguage(ours, 'fe80::9', { linkOf: () => theirs });
     expect(language.parse(copied.announcement('fd00:3::100').packet)?.message).toEqual({
       type: 'claim',
       from: theirs,

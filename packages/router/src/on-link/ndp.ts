@@ -24,14 +24,14 @@ const unspecified = new Uint8Array(16);
 const allNodes = Uint8Array.of(0xff, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1);
 
 /**
- * Neighbour discovery for IPv6 (RFC 4861), with the probes of duplicate address detection (RFC 4862 section 5.4). Who probes is not
+ * Neighbor discovery for IPv6 (RFC 4861), with the probes of duplicate address detection (RFC 4862 section 5.4). Who probes is not
  * said there; ours say it in a nonce (RFC 3971 section 5.3.2, RFC 7527), so that two that begin at once can settle who yields. Kernels
  * put a random one of six octets there; ours is longer, and marked. The same one is in what we say to have an address: by it a load
  * balancer is told from any other host.
  * @param own our link-layer address
  * @param source our address on the link, which answers are from
  */
-export function neighbourDiscoveryLanguage(
+export function neighborDiscoveryLanguage(
   own: string,
   source: string,
   shared?: SharedIdentity,
@@ -57,7 +57,7 @@ export function neighbourDiscoveryLanguage(
     to: link,
   });
   return {
-    parse: (packet) => parseNeighbourDiscovery(packet, own, linkOf),
+    parse: (packet) => parseNeighborDiscovery(packet, own, linkOf),
     probe: (address) => solicit(address, nonce, unspecified),
     question: (address) => solicit(address, [Option.sourceLink, 1, ...mac], from),
     answer: (address, replyTo) => [
@@ -69,7 +69,7 @@ export function neighbourDiscoveryLanguage(
   };
 }
 
-function parseNeighbourDiscovery(
+function parseNeighborDiscovery(
   packet: Uint8Array,
   own: string,
   linkOf: (address: string) => string,

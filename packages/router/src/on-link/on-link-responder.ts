@@ -11,7 +11,7 @@ import { arpLanguage } from './arp.ts';
 import type { ClaimPhase, ClaimState } from './claim.ts';
 import type { LinkLanguage, SharedIdentity } from './link-message.ts';
 import { LinkSegment, type LinkSegmentOptions, type LinkVoice } from './link-segment.ts';
-import { neighbourDiscoveryLanguage } from './ndp.ts';
+import { neighborDiscoveryLanguage } from './ndp.ts';
 import { sharedLinkAddress } from './virtual-link.ts';
 import type { VirtualLinks } from './virtual-links.ts';
 
@@ -86,7 +86,7 @@ interface Place {
 }
 
 /**
- * Answers ARP and neighbour solicitations for VIPs that are addresses of a subnet of this host, which it never owns. The kernel
+ * Answers ARP and neighbor solicitations for VIPs that are addresses of a subnet of this host, which it never owns. The kernel
  * cannot do it: its proxy for IPv4 keeps silent where the route to the address leaves by the link that the question came by.
  */
 export class OnLinkResponder {
@@ -270,7 +270,7 @@ function languageOn(
   const shared: SharedIdentity | undefined = isShared ? { linkOf: sharedLinkAddress } : undefined;
   return version === 4
     ? arpLanguage(link.address, asker?.address ?? '0.0.0.0', shared)
-    : neighbourDiscoveryLanguage(link.address, source(addresses, link), shared);
+    : neighborDiscoveryLanguage(link.address, source(addresses, link), shared);
 }
 
 function statusOf(place: Place, address: string): OnLinkStatus {

@@ -66,7 +66,7 @@ export class VirtualLinks {
   isHeld(address: string, parent: number): boolean {
     const { name } = virtualLinkOf(address, parent);
     const link = this.#routes.links().find((one) => one.name === name && isVirtualLink(one));
-    const proxies = link === undefined ? [] : this.#routes.neighbourProxies();
+    const proxies = link === undefined ? [] : this.#routes.neighborProxies();
     return link?.isUp === true && proxies.some((one) => one.index === link.index && one.address === address);
   }
 
@@ -178,11 +178,11 @@ export class VirtualLinks {
   #ensureProxy({ address, isServing, name }: Held, index: number, changed: string[]): void {
     const proxy = { index, address };
     const isThere = this.#routes
-      .neighbourProxies()
+      .neighborProxies()
       .some((one) => one.index === index && one.address === address);
     if (isServing === isThere) return;
-    if (isServing) this.#routes.setNeighbourProxy(proxy, this.#options.protocol);
-    else this.#routes.deleteNeighbourProxy(proxy);
+    if (isServing) this.#routes.setNeighborProxy(proxy, this.#options.protocol);
+    else this.#routes.deleteNeighborProxy(proxy);
     changed.push(`${isServing ? 'proxy' : 'no proxy'} for ${address} on ${name}`);
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Verdict } from './member-view.ts';
+import type { ProbeVerdict } from './member-view.ts';
 import type { PoolEvent } from './pool-event.ts';
 import { Bench, bgp, settings } from './testing/pool-bench.ts';
 
@@ -29,7 +29,7 @@ const event: fc.Arbitrary<PoolEvent[]> = fc.oneof(
     .map((one) => [one]),
   {
     arbitrary: fc
-      .tuple(nextHop, fc.constantFrom<Verdict[]>('good', 'good', 'good', 'soft', 'refused'))
+      .tuple(nextHop, fc.constantFrom<ProbeVerdict[]>('good', 'good', 'good', 'soft', 'refused'))
       .map(([one, verdict]): PoolEvent[] =>
         Array.from({ length: 3 }, () => ({ type: 'probed', nextHop: one, verdict, detail: verdict })),
       ),

@@ -1,4 +1,4 @@
-import type { Failure, Health, Verdict } from './member-view.ts';
+import type { Failure, Health, ProbeVerdict } from './member-view.ts';
 
 /** How many probes in a row change a verdict. */
 export interface HealthThresholds {
@@ -101,7 +101,7 @@ export class HealthRecord {
   }
 
   /** Counts one probe. */
-  report(verdict: Verdict, detail: string, now: number): void {
+  report(verdict: ProbeVerdict, detail: string, now: number): void {
     this.#detail = detail;
     this.#recent.push(verdict === 'answered' || verdict === 'slow' ? 'soft' : verdict);
     const isAnswered = verdict === 'good' || verdict === 'answered';

@@ -14,10 +14,10 @@ export type MemberState = Intent | 'stale' | 'out';
  * What one health probe proved, in the order of how sure it is that the member cannot serve. `answered` is an answer that is no
  * good one; `slow` a connection that was accepted, and no complete answer in time: its host and what listens there live.
  */
-export type Verdict = 'good' | 'answered' | 'slow' | 'soft' | 'unreachable' | 'refused';
+export type ProbeVerdict = 'good' | 'answered' | 'slow' | 'soft' | 'unreachable' | 'refused';
 
 /** How a member fails. `answered` and `slow` are soft failures too. */
-export type Failure = Exclude<Verdict, 'good' | 'answered' | 'slow'>;
+export type Failure = Exclude<ProbeVerdict, 'good' | 'answered' | 'slow'>;
 
 /** The health of a member over time: `unknown` until `rise` good probes in a row. */
 export type Health = 'unknown' | 'passing' | 'failing';

@@ -5,7 +5,7 @@ import { HealthRecord, type HealthThresholds } from './health-record.ts';
 import type { Judgement } from './judgement.ts';
 import { type HeldPath, type ListedMember, MemberClaims, type MemberSession } from './member-claims.ts';
 import type { SourceId } from './member-source.ts';
-import type { MemberView, Verdict, WeightedNextHop } from './member-view.ts';
+import type { MemberView, ProbeVerdict, WeightedNextHop } from './member-view.ts';
 
 /** A member that is used although no session vouches for it at the moment. */
 interface Kept {
@@ -316,7 +316,7 @@ export class Member {
   }
 
   /** @param staleTime how long one that lives may wait for its speaker (ms) */
-  probed(verdict: Verdict, detail: string, now: number, staleTime: number): void {
+  probed(verdict: ProbeVerdict, detail: string, now: number, staleTime: number): void {
     if (!this.wantsProbes) {
       return;
     }

@@ -1,7 +1,7 @@
 import type { Barrier } from './gate.ts';
 import type { ListedMember, MemberSession } from './member-claims.ts';
 import type { SourceId } from './member-source.ts';
-import type { Intent, Verdict, WeightedNextHop } from './member-view.ts';
+import type { Intent, ProbeVerdict, WeightedNextHop } from './member-view.ts';
 import type { OperatorDrain } from './operator-drain.ts';
 
 /** A member whose host is dead, and by what that was seen: `BFD down`. */
@@ -72,6 +72,11 @@ export type PoolEvent =
    */
   | { readonly type: 'doubts'; readonly doubts: ReadonlyMap<string, string> }
   /** A health probe through the member ended. */
-  | { readonly type: 'probed'; readonly nextHop: string; readonly verdict: Verdict; readonly detail: string }
+  | {
+      readonly type: 'probed';
+      readonly nextHop: string;
+      readonly verdict: ProbeVerdict;
+      readonly detail: string;
+    }
   /** Time has passed: `Pool.wakeAt` was reached. */
   | { readonly type: 'tick' };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { Verdict } from './member-view.ts';
+import type { ProbeVerdict } from './member-view.ts';
 import { Pool } from './pool.ts';
 import type { PoolEvent } from './pool-event.ts';
 import { bgp, settings } from './testing/pool-bench.ts';
@@ -38,7 +38,7 @@ const event: fc.Arbitrary<PoolEvent> = fc.oneof(
     arbitrary: fc.record({
       type: fc.constant('probed' as const),
       nextHop,
-      verdict: fc.constantFrom<Verdict[]>('good', 'good', 'soft', 'unreachable', 'refused'),
+      verdict: fc.constantFrom<ProbeVerdict[]>('good', 'good', 'soft', 'unreachable', 'refused'),
       detail: fc.constant('probe'),
     }),
     weight: 8,
@@ -84,7 +84,7 @@ class Oracle {
     );
   }
 
-  #count(member: string, verdict: Verdict): void {
+  #count(member: string, verdict: ProbeVerdict): void {
     const good = verdict === 'good' ? (this.#goodRun.get(member) ?? 0) + 1 : 0;
     this.#goodRun.set(member, good);
     this.#refusedRun.set(member, verdict === 'refused' ? (this.#refusedRun.get(member) ?? 0) + 1 : 0);

@@ -4,9 +4,9 @@ import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 
 /** What is asked for by `POST /api/v1/reset`. */
 const order = z.strictObject({
-  /** Name or address of a neighbour. */
+  /** Name or address of a neighbor. */
   neighbor: z.string().min(1).max(255),
-  /** For the operator of the neighbour; what is longer than RFC 9003 allows is cut. */
+  /** For the operator of the neighbor; what is longer than RFC 9003 allows is cut. */
   text: z.string().max(255).optional(),
 });
 
@@ -18,7 +18,7 @@ export interface ResetSession {
   readonly from: string;
 }
 
-/** Ends the session with a neighbour by Cease/Administrative Reset (RFC 4486) and opens it again. */
+/** Ends the session with a neighbor by Cease/Administrative Reset (RFC 4486) and opens it again. */
 export function resetRoute(bgp: Pick<BgpNeighbors, 'peers'>): ControlRoute {
   return {
     method: 'POST',

@@ -1,14 +1,18 @@
 import { type BfdStateChange, type BfdThreadHandlers, schedulingText } from '@bgp-lb/protocol/node';
 import { describe, expect, it } from 'vitest';
-import type { RouterConfig } from '../config/speaker-config.ts';
+import type { RouterPeerConfig } from '../config/speaker-config.ts';
 import { RouterBfd } from './router-bfd.ts';
 
 const timing = { transmitInterval: 50, receiveInterval: 60, detectMultiplier: 3 } as const;
 const auto = { authentication: 'auto', keyId: 1 } as const;
 const base = { port: 179, asn: 64512, holdTime: 9_000, ttlSecurityHops: 1, bfd: false } as const;
-const plain: RouterConfig = { ...base, address: '10.0.0.9' };
-const watched: RouterConfig = { ...base, address: '10.0.0.10', bfd: { ...timing, ...auto, strict: false } };
-const strict: RouterConfig = {
+const plain: RouterPeerConfig = { ...base, address: '10.0.0.9' };
+const watched: RouterPeerConfig = {
+  ...base,
+  address: '10.0.0.10',
+  bfd: { ...timing, ...auto, strict: false },
+};
+const strict: RouterPeerConfig = {
   ...base,
   address: '10.0.0.11',
   ttlSecurityHops: 3,
@@ -32,7 +36,7 @@ const up = { ...failure, from: 'Init', to: 'Up', reason: 'peer-agrees', isFailur
 const adminDown = { ...failure, reason: 'peer-admin-down', isFailure: false } as const;
 
 /** BFD whose thread is in the hands of the test. */
-function start(routers: readonly RouterConfig[], passwords: Record<string, string[]> = {}) {
+function start(routers: readonly RouterPeerConfig[], passwords: Record<string, string[]> = {}) {
   const done: string[] = [];
   const added: unknown[] = [];
   let handlers: BfdThreadHandlers | undefined;
@@ -64,11 +68,11 @@ function start(routers: readonly RouterConfig[], passwords: Record<string, strin
     bfd,
     added,
     handlers: () => handlers,
-    change: (router: RouterConfig, change: Omit<BfdStateChange, 'id'>): string[] => {
+    change: (router: RouterPeerConfig, change: Omit<BfdStateChange, 'id'>): string[] => {
       handlers?.changed({ ...change, id: router.address });
       return done.splice(0);
     },
-    establish: (router: RouterConfig, at = 500) => {
+    establish: (router: RouterPeerConfig, at = 500) => {
       clock = at;
       bfd.sessionEstablished(router.address, undefined);
     },
@@ -78,7 +82,7 @@ function start(routers: readonly RouterConfig[], passwords: Record<string, strin
 
 describe('authentication', () => {
   const key = { id: 0, secret: new Uint8Array(20) };
-  const fixed: RouterConfig = {
+  const fixed: RouterPeerConfig = {
     ...watched,
     bfd: { ...timing, strict: false, authentication: 'meticulous-keyed-sha1', keyId: 3 },
   };

@@ -16,13 +16,13 @@ import {
   configuredBfdKey,
   threadClock,
 } from '@bgp-lb/protocol/node';
-import type { RouterConfig } from '../config/speaker-config.ts';
+import type { RouterPeerConfig } from '../config/speaker-config.ts';
 
 /** The part of `BfdThread` that is used here. */
 export type BfdSessions = Pick<BfdThread, 'add' | 'remove' | 'authenticate' | 'status' | 'stop'>;
 
 export interface RouterBfdOptions {
-  readonly routers: readonly RouterConfig[];
+  readonly routers: readonly RouterPeerConfig[];
   /** By router address, the present one first. */
   readonly passwords: ReadonlyMap<string, readonly string[]>;
   /** Starts the thread. Called only when some router has BFD. */
@@ -31,7 +31,7 @@ export interface RouterBfdOptions {
   readonly dead: (router: string) => void;
   /** For routers with `strict`: BGP may connect, or not while there is no session (RFC 5882 section 4.3.2). */
   readonly mayConnect: (router: string, isUp: boolean) => void;
-  readonly changed: (change: BfdStateChange, verdict: BfdFailureClass) => void;
+  readonly changed: (change: BfdStateChange, found: BfdFailureClass) => void;
   readonly scheduled: (scheduling: BfdScheduling) => void;
   /** BFD as a whole, or with one router, does not work. */
   readonly failed: (what: string) => void;
@@ -46,7 +46,7 @@ const ANSWER_TIME = 1_000;
 export class RouterBfd {
   readonly #options: RouterBfdOptions;
   /** Those that have BFD. */
-  readonly #routers = new Map<string, RouterConfig>();
+  readonly #routers = new Map<string, RouterPeerConfig>();
   /** How their packets are authenticated. */
   readonly #modes = new Map<string, BfdAuthenticationMode | undefined>();
   /** What the sessions of BGP have agreed on. */
@@ -68,8 +68,8 @@ export class RouterBfd {
    * Brings the sessions to these routers: begins and ends what differs, and leaves the others alone. A router whose session ends is
    * told AdminDown, so that it does not take the silence for our death.
    */
-  setRouters(routers: readonly RouterConfig[], passwords: ReadonlyMap<string, readonly string[]>): void {
-    const modeOf = (router: RouterConfig): BfdAuthenticationMode | undefined =>
+  setRouters(routers: readonly RouterPeerConfig[], passwords: ReadonlyMap<string, readonly string[]>): void {
+    const modeOf = (router: RouterPeerConfig): BfdAuthenticationMode | undefined =>
       authenticationMode(router, passwords.get(router.address)?.[0]);
     const wanted = new Map(
       routers.flatMap((router) => (router.bfd === false ? [] : [[router.address, router]])),
@@ -153,7 +153,7 @@ export class RouterBfd {
     for (const router of this.#states.keys()) this.#states.set(router, 'AdminDown');
   }
 
-  #add({ address, sourceAddress, ttlSecurityHops, bfd }: RouterConfig): void {
+  #add({ address, sourceAddress, ttlSecurityHops, bfd }: RouterPeerConfig): void {
     if (bfd === false) return;
     const { multihop = ttlSecurityHops > 1 } = bfd;
     this.#states.set(address, 'Down');
@@ -189,10 +189,10 @@ export class RouterBfd {
     // The last words of a session that was taken back.
     if (!this.#routers.has(router)) return;
     this.#states.set(router, to);
-    const verdict = classifyBfdFailure(change, this.#establishedAt.get(router));
-    this.#options.changed(change, verdict);
+    const found = classifyBfdFailure(change, this.#establishedAt.get(router));
+    this.#options.changed(change, found);
     if (this.#isStopping) return;
-    if (verdict === 'failure') this.#options.dead(router);
+    if (found === 'failure') this.#options.dead(router);
     this.#gate(router);
   }
 
@@ -218,7 +218,7 @@ export class RouterBfd {
 }
 
 function authenticationMode(
-  { bfd }: RouterConfig,
+  { bfd }: RouterPeerConfig,
   password: string | undefined,
 ): BfdAuthenticationMode | undefined {
   if (bfd === false || bfd.authentication === 'none' || password === undefined) return undefined;
@@ -226,8 +226,8 @@ function authenticationMode(
   return { mode: 'required', key: configuredBfdKey(password, bfd.keyId) };
 }
 
-function isSameSession(a: RouterConfig, b: RouterConfig | undefined): boolean {
-  const settings = ({ sourceAddress, ttlSecurityHops, bfd }: RouterConfig): object => ({
+function isSameSession(a: RouterPeerConfig, b: RouterPeerConfig | undefined): boolean {
+  const settings = ({ sourceAddress, ttlSecurityHops, bfd }: RouterPeerConfig): object => ({
     ...{ sourceAddress, ttlSecurityHops, bfd },
   });
   return b !== undefined && isDeepStrictEqual(settings(a), settings(b));

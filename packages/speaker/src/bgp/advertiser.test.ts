@@ -2,7 +2,7 @@ import { asn, parseRouterId } from '@bgp-lb/protocol';
 import { BgpSpeaker, bfdNonce, negotiatedBfdKey, type Peer } from '@bgp-lb/protocol/node';
 import { ManualClock, MemoryNetwork } from '@bgp-lb/protocol/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { RouterConfig } from '../config/speaker-config.ts';
+import type { RouterPeerConfig } from '../config/speaker-config.ts';
 import { Advertiser } from './advertiser.ts';
 
 const [ROUTER, NODE, AS] = ['10.0.0.10', '10.0.0.11', 64512];
@@ -10,7 +10,7 @@ const passwords = new Map([[ROUTER, ['secret']]]);
 
 type Bfd = 'off' | 'auto' | 'none' | 'meticulous-keyed-sha1';
 
-function configured(kind: Bfd, over: Partial<RouterConfig> = {}): RouterConfig {
+function configured(kind: Bfd, over: Partial<RouterPeerConfig> = {}): RouterPeerConfig {
   const timing = { transmitInterval: 50, receiveInterval: 50, detectMultiplier: 3 } as const;
   const bfd =
     kind === 'off' ? (false as const) : { ...timing, authentication: kind, keyId: 1, strict: false };
@@ -32,7 +32,7 @@ describe('a change of bfd.authentication', () => {
   });
 
   /** A speaker with a session with a router that offers a key for BFD. */
-  async function start(first: RouterConfig): Promise<void> {
+  async function start(first: RouterPeerConfig): Promise<void> {
     const network = new MemoryNetwork();
     router = new BgpSpeaker({
       asn: asn(AS),
@@ -67,7 +67,7 @@ describe('a change of bfd.authentication', () => {
     expect(sessions).toBe(1);
   }
 
-  async function reload(next: RouterConfig): Promise<readonly string[] | undefined> {
+  async function reload(next: RouterPeerConfig): Promise<readonly string[] | undefined> {
     const changes = advertiser?.setRouters([next], passwords);
     await clock.advance(20_000);
     expect(master.state).toBe('Established');

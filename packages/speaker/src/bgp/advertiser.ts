@@ -25,7 +25,7 @@ import {
   type Sockets,
   type SpeakerHandlers,
 } from '@bgp-lb/protocol/node';
-import type { RouterConfig, SpeakerConfig } from '../config/speaker-config.ts';
+import type { RouterPeerConfig, SpeakerConfig } from '../config/speaker-config.ts';
 import type { Advertisement } from '../lifecycle/vip-state.ts';
 import { type AdvertisementInput, advertisementAttributes } from './attributes.ts';
 import { type OtherMaster, otherMasters, otherMastersPolicy } from './other-masters.ts';
@@ -52,7 +52,7 @@ export interface RouterChanges {
 }
 
 interface Session {
-  readonly router: RouterConfig;
+  readonly router: RouterPeerConfig;
   readonly peer: Peer;
   readonly keys: RouterKeys;
   /** Whether its OPEN offers a key for BFD. */
@@ -128,7 +128,7 @@ export class Advertiser {
    * @throws RangeError for settings that the protocol does not have
    */
   setRouters(
-    routers: readonly RouterConfig[],
+    routers: readonly RouterPeerConfig[],
     passwords: RouterPasswords,
     isRestarting = false,
   ): RouterChanges {
@@ -246,7 +246,7 @@ export class Advertiser {
     return this.#sessions.find(({ peer }) => peer.address === router);
   }
 
-  #addSession(router: RouterConfig, keys: RouterKeys, isRestarting: boolean): Session {
+  #addSession(router: RouterPeerConfig, keys: RouterKeys, isRestarting: boolean): Session {
     const peer = this.#startPeer(router, keys, isRestarting);
     this.#push(peer);
     // Before anything was sent: connecting begins when this has returned.
@@ -254,7 +254,7 @@ export class Advertiser {
     return { router, peer, keys, offersBfdKey: offersBfdKey(router, keys.isUsed) };
   }
 
-  #startPeer(router: RouterConfig, keys: RouterKeys, isRestarting: boolean): Peer {
+  #startPeer(router: RouterPeerConfig, keys: RouterKeys, isRestarting: boolean): Peer {
     const families = [familyOf(router.address)];
     const without = router.withoutCapabilities ?? [];
     return this.#speaker.addPeer({
@@ -354,7 +354,7 @@ function isEqualList(a: readonly string[], b: readonly string[]): boolean {
 }
 
 /** Also without BFD, which may be turned on while the session lasts. An OPEN without a password could be anyone's. */
-function offersBfdKey({ bfd, withoutCapabilities = [] }: RouterConfig, hasPassword: boolean): boolean {
+function offersBfdKey({ bfd, withoutCapabilities = [] }: RouterPeerConfig, hasPassword: boolean): boolean {
   const isWanted = bfd === false || bfd.authentication === 'auto';
   return isWanted && hasPassword && !withoutCapabilities.includes('bfd-authentication');
 }
@@ -363,7 +363,7 @@ function offersBfdKey({ bfd, withoutCapabilities = [] }: RouterConfig, hasPasswo
  * BFD is not of the session but beside it, but for the offer of its key: BFD that goes by another one than the router was told of would
  * not come Up. A session may live on with another password, though not with the first or without.
  */
-function isSameSession(session: Session, wanted: RouterConfig, wantedKeys: readonly string[]): boolean {
+function isSameSession(session: Session, wanted: RouterPeerConfig, wantedKeys: readonly string[]): boolean {
   const { router, keys } = session;
   const hasPassword = wantedKeys.length > 0;
   if (keys.isUsed !== hasPassword) return false;
@@ -372,6 +372,11 @@ function isSameSession(session: Session, wanted: RouterConfig, wantedKeys: reado
   return isDeepStrictEqual(settingsOf(router), settingsOf(wanted));
 }
 
-function settingsOf({ passwordFile: _, nextPasswordFile: __, bfd: ___, ...settings }: RouterConfig): object {
+function settingsOf({
+  passwordFile: _,
+  nextPasswordFile: __,
+  bfd: ___,
+  ...settings
+}: RouterPeerConfig): object {
   return settings;
 }

@@ -35,7 +35,7 @@ export interface Observation {
   readonly now: string;
 }
 
-export interface Verdict {
+export interface LatchDecision {
   readonly state: BootstrapState;
   readonly proof: BootstrapProof;
   readonly detail: string;
@@ -61,7 +61,7 @@ const TIME_STEP = 2_000;
  * no longer. It is void when the machine is another one (clone, golden image), when ca.crt is gone, belongs to another
  * cluster, or is a new file with the same content (a re-join after `kubeadm reset` fetches the same one).
  */
-export function judge(before: BootstrapState, seen: Observation): Verdict {
+export function judge(before: BootstrapState, seen: Observation): LatchDecision {
   const { latch } = before;
   if (latch === undefined) return seekProof(before, seen);
   if (seen.machineId === undefined) {
@@ -113,7 +113,7 @@ function isMadeAnew({ caFile, caModifiedAt }: Latch, ca: CaPresent): boolean {
 }
 
 /** The latch holds. A marker that is still there says nothing new: it must not prove anything on a later life or a clone. */
-function holding(before: BootstrapState, latch: Latch, seen: Observation): Verdict {
+function holding(before: BootstrapState, latch: Latch, seen: Observation): LatchDecision {
   const state = renewed(before, latch, seen);
   const consumed = seen.markers.filter((marker) => !state.consumed.some((old) => sameMarker(old, marker)));
   return {
@@ -142,7 +142,7 @@ function identitiesOf(markers: readonly Marker[]): readonly MarkerIdentity[] {
   return markers.map(({ path, modifiedAt, inode }) => ({ path, modifiedAt, inode }));
 }
 
-function seekProof(state: BootstrapState, seen: Observation): Verdict {
+function seekProof(state: BootstrapState, seen: Observation): LatchDecision {
   const refusals: string[] = [];
   for (const marker of seen.markers) {
     const refusal = refusalOf(marker, state, seen);
@@ -181,7 +181,7 @@ function refusalOf(
   return undefined;
 }
 
-function latched(state: BootstrapState, seen: Observation): Verdict {
+function latched(state: BootstrapState, seen: Observation): LatchDecision {
   const { ca, machineId } = seen;
   if (ca.kind !== 'present' || machineId === undefined) {
     return { state, proof: 'unproven', detail: 'bootstrap not proven', consumed: [], isNewProof: false };

@@ -199,7 +199,7 @@ function authorityOfLoadBalancer(
 /** Default of the router's `healthCheck.caFile`. */
 const DEFAULT_CA_FILE = '/etc/bgp-lb/ca.crt';
 
-/** The `passwordFile`s of a router's neighbours, without repetition. */
+/** The `passwordFile`s of a router's neighbors, without repetition. */
 function passwordFilesIn(document: unknown): readonly string[] {
   const neighbors: unknown =
     typeof document === 'object' && document !== null ? Reflect.get(document, 'neighbors') : undefined;

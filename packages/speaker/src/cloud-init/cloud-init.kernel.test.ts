@@ -236,7 +236,7 @@ routeToVip: true
     expect(contentOf(data, '/srv/ca.crt')).toBe(certificate);
   });
 
-  it('of a load balancer has the password of its neighbours, and keeps networkd from its routes', async () => {
+  it('of a load balancer has the password of its neighbors, and keeps networkd from its routes', async () => {
     const data = await run.read('lb', ...lb);
     expect(contentOf(data, '/etc/bgp-lb/masters-password')).toBe('secret\n');
     expect(contentOf(data, '/etc/systemd/networkd.conf.d/90-bgp-lb.conf')).toContain(

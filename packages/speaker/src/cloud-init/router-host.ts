@@ -11,7 +11,7 @@ export interface RouterProgram {
 }
 
 /**
- * All that the router needs of root: routes, nft and `net` sysctls; port 179; packets of ARP and neighbour discovery; the
+ * All that the router needs of root: routes, nft and `net` sysctls; port 179; packets of ARP and neighbor discovery; the
  * priority of the BFD thread.
  */
 export const ROUTER_CAPABILITIES = 'CAP_NET_ADMIN CAP_NET_BIND_SERVICE CAP_NET_RAW CAP_SYS_NICE';

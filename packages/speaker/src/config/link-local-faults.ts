@@ -1,6 +1,6 @@
 import type { CrossFieldFault } from '@bgp-lb/daemon';
 import { withoutZone, zoneOf } from '@bgp-lb/protocol';
-import type { RouterConfig, SpeakerConfig } from './speaker-config.ts';
+import type { RouterPeerConfig, SpeakerConfig } from './speaker-config.ts';
 
 /** What follows for a router from an address that is good on one link only (RFC 4007 section 6). */
 export function linkLocalFaults({ routers, apiServer }: SpeakerConfig): CrossFieldFault[] {
@@ -24,7 +24,7 @@ export function linkLocalFaults({ routers, apiServer }: SpeakerConfig): CrossFie
 }
 
 /** RFC 4007 section 6: an address of one link is the source of no packet on another. */
-function sourceFaults({ address, sourceAddress }: RouterConfig, index: number): CrossFieldFault[] {
+function sourceFaults({ address, sourceAddress }: RouterPeerConfig, index: number): CrossFieldFault[] {
   if (sourceAddress === undefined) return [];
   const [zone, own] = [zoneOf(address), zoneOf(sourceAddress)];
   if (zone === own) return [];
@@ -39,7 +39,7 @@ function sourceFaults({ address, sourceAddress }: RouterConfig, index: number): 
 }
 
 /** RFC 4291 section 2.5.6: routers forward no packet from or to such an address. */
-function farFaults({ address, ttlSecurityHops, bfd }: RouterConfig, index: number): CrossFieldFault[] {
+function farFaults({ address, ttlSecurityHops, bfd }: RouterPeerConfig, index: number): CrossFieldFault[] {
   const faults: CrossFieldFault[] = [];
   const message = `cannot be with the link-local address ${address}, which is on this link or nowhere`;
   if (ttlSecurityHops > 1) {
@@ -54,9 +54,9 @@ function farFaults({ address, ttlSecurityHops, bfd }: RouterConfig, index: numbe
 
 /** One address on two links is two routers, but one TCP-MD5 key of the kernel for those who connect. */
 function passwordFaults(
-  { address, passwordFile }: RouterConfig,
+  { address, passwordFile }: RouterPeerConfig,
   index: number,
-  routers: readonly RouterConfig[],
+  routers: readonly RouterPeerConfig[],
 ): CrossFieldFault[] {
   const twin = routers
     .slice(0, index)

@@ -30,7 +30,7 @@ interface BfdConfig extends BfdAuthenticationConfig, PartialBfdTiming {
 }
 
 /** A router (load balancer) that the VIPs are advertised to. */
-export interface RouterConfig {
+export interface RouterPeerConfig {
   readonly address: string;
   readonly port: number;
   readonly asn: number;
@@ -54,7 +54,7 @@ export interface SpeakerConfig {
   readonly routerId?: string | undefined;
   readonly endpoint?: string | undefined;
   readonly vips: readonly VipConfig[];
-  readonly routers: readonly RouterConfig[];
+  readonly routers: readonly RouterPeerConfig[];
   /** This master has the VIPs on itself while it serves; otherwise a load balancer connects to its own address. */
   readonly vipBind: boolean;
   /** This host needs routes to the VIPs by the routers. */

@@ -1,6 +1,6 @@
 import { type Finding, fault, good, type NftChain, warning } from '@bgp-lb/daemon';
 import { type InterfaceAddress, type Link, readSysctl } from '@bgp-lb/linux';
-import type { RouterConfig, VipConfig } from '../config/speaker-config.ts';
+import type { RouterPeerConfig, VipConfig } from '../config/speaker-config.ts';
 import { ADDRESS_PROTOCOL, isLease } from '../kernel/vip-addresses.ts';
 
 /** A VIP of this machine that is not where, or as, the speaker puts it. */
@@ -43,7 +43,7 @@ export function checkNoBinding(
   vips: readonly VipConfig[],
   links: readonly Link[],
   addresses: readonly InterfaceAddress[],
-  routers: readonly Pick<RouterConfig, 'address'>[],
+  routers: readonly Pick<RouterPeerConfig, 'address'>[],
 ): readonly Finding[] {
   return vips.map((vip): Finding => {
     const entry = addresses.find(({ address }) => address === vip.address);

@@ -1,6 +1,6 @@
 import { type Finding, fault, good } from '@bgp-lb/daemon';
 import { openTcpSocket, type TcpSocketOptions } from '@bgp-lb/linux';
-import type { RouterConfig } from '../config/speaker-config.ts';
+import type { RouterPeerConfig } from '../config/speaker-config.ts';
 
 /** How an attempt to connect ended: errno name, or `connected`; `plain` when only one without password and GTSM succeeds. */
 export type Attempt = 'connected' | 'plain' | (string & {});
@@ -9,7 +9,7 @@ export type Attempt = 'connected' | 'plain' | (string & {});
 const CONNECT_TIME = 4_000;
 
 /** What the end of an attempt means, and what to do. Pure. */
-export function judgeRouter(router: RouterConfig, attempt: Attempt, way: string): Finding {
+export function judgeRouter(router: RouterPeerConfig, attempt: Attempt, way: string): Finding {
   const check = `router ${router.address}`;
   const place = `${router.address} port ${router.port}${way}`;
   switch (attempt) {
@@ -58,7 +58,7 @@ export function judgeRouter(router: RouterConfig, attempt: Attempt, way: string)
  * port answers with a reset that nobody signs and that has an ordinary TTL, so that the kernel drops it.
  */
 export async function connectRouter(
-  router: RouterConfig,
+  router: RouterPeerConfig,
   password: string | undefined,
   localAddress: string | undefined,
 ): Promise<Attempt> {
@@ -73,7 +73,7 @@ export async function connectRouter(
   return plain === 'connected' ? 'plain' : plain;
 }
 
-function connect({ address, port }: RouterConfig, options: TcpSocketOptions): Promise<Attempt> {
+function connect({ address, port }: RouterPeerConfig, options: TcpSocketOptions): Promise<Attempt> {
   const socket = openTcpSocket(address, options);
   return new Promise((resolve) => {
     const done = (attempt: Attempt): void => {

@@ -83,7 +83,7 @@ function checkKernel(config: SpeakerConfig, routes: RouteSocket): readonly Findi
       // With `dataplane.proxyInterfaces` a load balancer answers for a VIP of a subnet.
       isExpected: (owner) =>
         routes
-          .neighbours()
+          .neighbors()
           .some(
             ({ linkLayerAddress, address }) =>
               linkLayerAddress === owner && config.routers.some((router) => router.address === address),
@@ -172,7 +172,7 @@ async function routersOf(
         check,
         finding.place,
         `TCP is connected, but BGP is ${session.session}: ${last.text} (${age(last.agoMs)} ago)`,
-        'see what the router says of this neighbour: bgp-lb-router neighbors',
+        'see what the router says of this neighbor: bgp-lb-router neighbors',
       );
     }),
   );

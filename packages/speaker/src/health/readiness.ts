@@ -11,7 +11,7 @@ import type { ProbeResult } from '@bgp-lb/daemon';
  */
 export type ReadinessLevel = 'unknown' | 'ready' | 'soft' | 'unauthorized' | 'stopping' | 'hard';
 
-type Verdict = 'good' | 'soft' | 'unauthorized' | 'stopping' | 'hard';
+type ReadinessVerdict = 'good' | 'soft' | 'unauthorized' | 'stopping' | 'hard';
 
 export interface Readiness {
   readonly level: ReadinessLevel;
@@ -69,7 +69,7 @@ export function afterProbe(before: Readiness, result: ProbeResult, thresholds: T
 
 function levelAfter(
   { level, isPortClosed: wasPortClosed }: Readiness,
-  verdict: Verdict,
+  verdict: ReadinessVerdict,
   isPortClosed: boolean,
   counts: { good: number; bad: number; hard: number },
   thresholds: Thresholds,
@@ -87,7 +87,7 @@ function levelAfter(
   return counts.bad >= thresholds.fall ? verdict : level;
 }
 
-function verdictOf(result: ProbeResult, unauthenticated: Thresholds['unauthenticated']): Verdict {
+function verdictOf(result: ProbeResult, unauthenticated: Thresholds['unauthenticated']): ReadinessVerdict {
   switch (result.kind) {
     case 'ok':
       return 'good';
@@ -107,7 +107,7 @@ function verdictOf(result: ProbeResult, unauthenticated: Thresholds['unauthentic
   }
 }
 
-function describe(verdict: Verdict, result: ProbeResult): string {
+function describe(verdict: ReadinessVerdict, result: ProbeResult): string {
   switch (verdict) {
     case 'good':
       return [goodText(result), ...result.warnings].join('; ');

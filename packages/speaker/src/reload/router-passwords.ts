@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
 import { checkBfdPassword, ReloadError, readSecret } from '@bgp-lb/daemon';
 import type { RouterPasswords } from '../bgp/advertiser.ts';
-import type { RouterConfig } from '../config/speaker-config.ts';
+import type { RouterPeerConfig } from '../config/speaker-config.ts';
 
 /** The TCP-MD5 passwords of the routers. @throws SecretError for a file that cannot be used */
-export function readPasswords(routers: readonly RouterConfig[]): RouterPasswords {
+export function readPasswords(routers: readonly RouterPeerConfig[]): RouterPasswords {
   return new Map(
     routers.flatMap((router) => {
       const files = passwordFiles(router);
@@ -20,7 +20,7 @@ export function readPasswords(routers: readonly RouterConfig[]): RouterPasswords
   );
 }
 
-function passwordFiles({ passwordFile, nextPasswordFile }: RouterConfig): readonly string[] {
+function passwordFiles({ passwordFile, nextPasswordFile }: RouterPeerConfig): readonly string[] {
   return [passwordFile, nextPasswordFile].filter((file) => file !== undefined);
 }
 
@@ -29,7 +29,7 @@ function passwordFiles({ passwordFile, nextPasswordFile }: RouterConfig): readon
  * reload would take for new what is not.
  * @throws ReloadError
  */
-export function refuseStaleMounts(configFile: string, routers: readonly RouterConfig[]): void {
+export function refuseStaleMounts(configFile: string, routers: readonly RouterPeerConfig[]): void {
   for (const file of [configFile, ...routers.flatMap(passwordFiles)]) {
     if (statSync(file, { throwIfNoEntry: false })?.nlink !== 0) continue;
     throw new ReloadError(

@@ -142,7 +142,7 @@ export class BfdHost {
     });
   }
 
-  /** Begins a session that is named after its neighbour. */
+  /** Begins a session that is named after its neighbor. */
   add(remoteAddress: string, options: Partial<BfdSessionOptions> = {}): void {
     this.engine.add({ id: remoteAddress, remoteAddress, ...fastTiming, ...options });
   }

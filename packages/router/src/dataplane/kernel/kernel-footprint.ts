@@ -120,7 +120,7 @@ function owners(vips: RouterConfig['vips'], links: readonly Link[], routes: Rout
     nameOf: (owner) => {
       const isVip = (address: string): boolean => vips.some((vip) => vip.address === address);
       const known = routes
-        .neighbours()
+        .neighbors()
         .filter(({ linkLayerAddress, address }) => linkLayerAddress === owner && !isVip(address));
       return known.length === 0 ? '' : ` (${known.map(({ address }) => address).join(', ')})`;
     },
@@ -149,7 +149,7 @@ function kernelObjects(routes: RouteSocket, protocol: number, table: number): ob
     nexthops: routes.nexthops({ protocol }),
     routes: routes.routes({ table }).slice(0, MOST_OBJECTS),
     rules: [...routes.rules(4), ...routes.rules(6)],
-    neighbours: routes.neighbours().slice(0, MOST_OBJECTS),
+    neighbors: routes.neighbors().slice(0, MOST_OBJECTS),
   };
 }
 

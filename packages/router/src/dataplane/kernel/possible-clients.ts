@@ -20,7 +20,7 @@ export interface Client {
 type Socket = Pick<RouteSocket, 'routeOf' | 'routeTo' | 'links' | 'addresses'>;
 
 /**
- * One for each subnet of each interface: a neighbour there, or the upstream itself where the interface has no subnet.
+ * One for each subnet of each interface: a neighbor there, or the upstream itself where the interface has no subnet.
  * @returns `areAll`: no interface that clients are known to come by is without one
  */
 export function clientsByUplinks(
@@ -38,13 +38,13 @@ export function clientsByUplinks(
   const addresses = socket.addresses();
   const own = new Set(addresses.map(({ address }) => address));
   const clients = links.flatMap((link) => {
-    const neighbours = addresses
+    const neighbors = addresses
       .filter(({ index }) => index === link.index)
-      .flatMap((address) => neighbourOf(address, version, own) ?? []);
+      .flatMap((address) => neighborOf(address, version, own) ?? []);
     const routers = towards
       .filter(({ upstream, ways }) => ways.has(link.index) && isSource(upstream, version))
       .map(({ upstream }) => upstream);
-    const sources = new Set(neighbours.length > 0 ? neighbours : routers);
+    const sources = new Set(neighbors.length > 0 ? neighbors : routers);
     const isOfUplink = known === undefined || known.includes(link);
     return [...sources].map((source) => ({ source, link, isOfUplink }));
   });
@@ -77,7 +77,7 @@ function isSource(address: string, version: 4 | 6): boolean {
 const versionOf = (address: string): 4 | 6 => (withoutZone(address).includes(':') ? 6 : 4);
 
 /** Another host of the subnet, which is not this one. Both addresses of a /31 and of a /127 are hosts (RFC 3021 section 2.1, RFC 6164 section 6). */
-function neighbourOf(
+function neighborOf(
   { address, scope, prefixLength }: InterfaceAddress,
   version: 4 | 6,
   own: ReadonlySet<string>,
@@ -90,8 +90,8 @@ function neighbourOf(
     const bytes = Uint8Array.from(ours);
     const last = bytes.length - 1;
     bytes[last] = (bytes[last] ?? 0) ^ flipped;
-    const neighbour = formatIpAddress(ipAddress(bytes));
-    if ((hostBits === 1 || isHost(bytes, hostBits)) && !own.has(neighbour)) return neighbour;
+    const neighbor = formatIpAddress(ipAddress(bytes));
+    if ((hostBits === 1 || isHost(bytes, hostBits)) && !own.has(neighbor)) return neighbor;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { MemberSession } from '../member-claims.ts';
 import type { SourceId } from '../member-source.ts';
-import type { Verdict } from '../member-view.ts';
+import type { ProbeVerdict } from '../member-view.ts';
 import { Pool, type PoolSettings } from '../pool.ts';
 import type { PoolEvent } from '../pool-event.ts';
 
@@ -64,7 +64,7 @@ export class Bench {
     return this.send({ type: 'announced', nextHop, name: nextHop, intent, identities });
   }
 
-  probe(nextHop: string, verdict: Verdict, times: number): this {
+  probe(nextHop: string, verdict: ProbeVerdict, times: number): this {
     for (let i = 0; i < times; i++) {
       this.send({ type: 'probed', nextHop, verdict, detail: verdict });
     }

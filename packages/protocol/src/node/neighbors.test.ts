@@ -56,7 +56,7 @@ const range = {
   staleTime: 30,
 } as const;
 
-describe('a range of neighbours', () => {
+describe('a range of neighbors', () => {
   it('lets any address of it connect, and names the peer by the address', async () => {
     router.addRange(range);
     master('10.0.0.11');
@@ -182,7 +182,7 @@ describe('a configured peer', () => {
 describe('link-local addresses (RFC 4007 section 6)', () => {
   const settings = { remoteAsn: [asn(64512)], passive: true } as const;
 
-  it('are the same neighbour only on the same link', async () => {
+  it('are the same neighbor only on the same link', async () => {
     router.addPeer({ ...settings, name: 'east', address: 'FE80:0::1%eth0' });
     router.addPeer({ ...settings, name: 'west', address: 'fe80::1%eth1' });
     const speaker = new BgpSpeaker({

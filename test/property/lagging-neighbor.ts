@@ -3,8 +3,8 @@ import { AdjRibIn, type AttributeTable, decodeMessage, Framer } from '@bgp-lb/pr
 import { expect } from 'vitest';
 import { modelKey } from './rib-arbitraries.ts';
 
-/** A neighbour that reads what it is sent, when it is made to. */
-export class LaggingNeighbour {
+/** A neighbor that reads what it is sent, when it is made to. */
+export class LaggingNeighbor {
   readonly #context: CodecContext;
   readonly #member: GroupMember;
   readonly #rib: AdjRibIn;

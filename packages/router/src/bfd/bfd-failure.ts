@@ -2,14 +2,14 @@ import { classifyBfdFailure, describeBfdDiagnostic } from '@bgp-lb/protocol';
 import type { BfdStateChange } from '@bgp-lb/protocol/node';
 
 /** What died when a BFD session left Up. */
-export interface Verdict {
-  /** `host`: act on it. `process` and `nothing`: whoever forwards packets there lives on, as far as BFD can tell. */
+export interface BfdFailure {
+  /** `host`: act on it. `process` and `nothing`: what forwards packets there lives on, as far as BFD can tell. */
   readonly died: 'host' | 'process' | 'nothing';
   /** Why, in words. */
   readonly because: string;
 }
 
-/** What is known of the neighbour besides BFD, read after everything that waited in our sockets. */
+/** What is known of the neighbor besides BFD, read after everything that waited in our sockets. */
 export interface NeighborFacts {
   /** Its BGP session is there: its TCP was not closed. */
   readonly isEstablished: boolean;
@@ -19,11 +19,11 @@ export interface NeighborFacts {
   readonly isHeardAgain?: boolean;
 }
 
-/** Who died, by what BFD says (`classifyBfdFailure`) and whether it was heard again since. */
-export function whoDied(
+/** What died, by what BFD says (`classifyBfdFailure`) and whether it was heard again since. */
+export function explainBfdFailure(
   change: BfdStateChange,
   { isEstablished, establishedAt = Number.NEGATIVE_INFINITY, isHeardAgain = false }: NeighborFacts,
-): Verdict {
+): BfdFailure {
   const found = classifyBfdFailure(change, isEstablished ? establishedAt : undefined);
   if (isHeardAgain && found !== 'no-failure' && found !== 'no-session') {
     return { died: 'nothing', because: 'it was heard again before this could be acted upon' };
@@ -54,21 +54,21 @@ export function describeBfdChange(change: BfdStateChange): string {
     case 'detection-expired': {
       const silence = lastReceivedAt === undefined ? '' : ` for ${Math.round(at - lastReceivedAt)} ms`;
       const limit = detectionTime === undefined ? '' : ` (Detection Time ${Math.round(detectionTime)} ms)`;
-      // A few ms are how timers are; more is worth knowing when somebody asks who was deaf.
+      // A few ms are how timers are; more is worth knowing when it is asked which side did not hear the other.
       const late = timerDelay < 10 ? '' : `, our own timer ${Math.round(timerDelay)} ms late`;
       return `no packet${silence}${limit}${late}`;
     }
     case 'peer-down':
-      return `the neighbour says Down (${describeBfdDiagnostic(remoteDiagnostic)})`;
+      return `the neighbor says Down (${describeBfdDiagnostic(remoteDiagnostic)})`;
     case 'peer-admin-down':
-      return 'taken down by the operator of the neighbour';
+      return 'taken down by the operator of the neighbor';
     case 'admin-down':
       return 'taken down here';
     case 'admin-up':
       return 'begins anew';
     case 'peer-heard':
-      return 'the neighbour is heard';
+      return 'the neighbor is heard';
     case 'peer-agrees':
-      return 'the neighbour hears us';
+      return 'the neighbor hears us';
   }
 }

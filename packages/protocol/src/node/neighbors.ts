@@ -12,7 +12,7 @@ import {
 import type { ResolvedSettings } from './peer-settings.ts';
 
 /** A range whose addresses may connect to us. */
-export interface NeighbourRange {
+export interface NeighborRange {
   readonly name: string;
   readonly prefix: Prefix;
   readonly maxSessions: number;
@@ -45,10 +45,10 @@ export function hostPrefix(address: string): string {
 /**
  * @throws RangeError for what is no prefix
  */
-export function neighbourRange(
+export function neighborRange(
   { name, range, maxSessions }: { name: string; range: string; maxSessions: number },
   settings: ResolvedSettings,
-): NeighbourRange {
+): NeighborRange {
   if (!Number.isInteger(maxSessions) || maxSessions < 1) {
     throw new RangeError(`range ${name}: maxSessions ${maxSessions}: expected a whole number of at least 1`);
   }
@@ -56,9 +56,9 @@ export function neighbourRange(
 }
 
 /** The most specific range that an address is in. */
-export function rangeOf(ranges: Iterable<NeighbourRange>, address: string): NeighbourRange | undefined {
+export function rangeOf(ranges: Iterable<NeighborRange>, address: string): NeighborRange | undefined {
   const parsed = parseIpAddress(withoutZone(address));
-  let best: NeighbourRange | undefined;
+  let best: NeighborRange | undefined;
   for (const range of ranges) {
     if (!prefixContains(range.prefix, parsed)) continue;
     if (best === undefined || range.prefix.length > best.prefix.length) best = range;

@@ -1,10 +1,10 @@
-/** The neighbour tables (ARP and neighbour discovery): RTM_*NEIGH (rtnetlink(7), include/uapi/linux/neighbour.h). */
+/** The neighbor tables (ARP and neighbor discovery): RTM_*NEIGH (rtnetlink(7), include/uapi/linux/neighbor.h). */
 import { addressBytes, familyOf, ipVersion, versionOfFamily } from './internet-address.ts';
 import { linkLayerAddressText } from './link.ts';
 import { MessageFlag, MessageWriter, PayloadReader } from './netlink-message.ts';
 
 /** RTM_*NEIGH. */
-const NeighbourMessage = { New: 28, Delete: 29, Get: 30 } as const;
+const NeighborMessage = { New: 28, Delete: 29, Get: 30 } as const;
 const structureLength = 12;
 const Attribute = { Destination: 1, LinkLayerAddress: 2, Interface: 8, Protocol: 12 } as const;
 /** NUD_PERMANENT, NTF_PROXY. */
@@ -23,29 +23,29 @@ const states = {
   128: 'permanent',
 } as const;
 
-/** NUD_*: how sure the kernel is of a neighbour's link-layer address (RFC 4861 section 7.3.2). */
-export type NeighbourState = (typeof states)[keyof typeof states];
+/** NUD_*: how sure the kernel is of a neighbor's link-layer address (RFC 4861 section 7.3.2). */
+export type NeighborState = (typeof states)[keyof typeof states];
 
-/** An entry of the neighbour table. */
-export interface Neighbour {
+/** An entry of the neighbor table. */
+export interface Neighbor {
   /** The interface's index. */
   readonly index: number;
   readonly address: string;
   /** `02:00:00:00:00:01`; undefined as long as it is not known. */
   readonly linkLayerAddress?: string;
-  readonly state: NeighbourState;
+  readonly state: NeighborState;
 }
 
-/** A dump of the neighbours, of one interface when its index is given. */
-export function dumpNeighbours(index?: number): MessageWriter {
-  const writer = new MessageWriter(NeighbourMessage.Get, MessageFlag.Request | MessageFlag.Dump).structure(
+/** A dump of the neighbors, of one interface when its index is given. */
+export function dumpNeighbors(index?: number): MessageWriter {
+  const writer = new MessageWriter(NeighborMessage.Get, MessageFlag.Request | MessageFlag.Dump).structure(
     new Uint8Array(structureLength),
   );
   return index === undefined ? writer : writer.u32(Attribute.Interface, index);
 }
 
 /** Reads RTM_NEWNEIGH; undefined for families other than IPv4 and IPv6 (bridge entries). @throws NetlinkFormatError */
-export function parseNeighbour(payload: Uint8Array): Neighbour | undefined {
+export function parseNeighbor(payload: Uint8Array): Neighbor | undefined {
   const reader = new PayloadReader(payload, structureLength, 'ndmsg');
   if (versionOfFamily(reader.u8(0)) === undefined) return undefined;
   const attributes = reader.attributes();
@@ -62,13 +62,13 @@ export function parseNeighbour(payload: Uint8Array): Neighbour | undefined {
 }
 
 /** An address that the kernel answers for on an interface, although it is another host's (proxy ARP, RFC 4861 section 7.2.8). */
-export interface NeighbourProxy {
+export interface NeighborProxy {
   /** The interface's index. */
   readonly index: number;
   readonly address: string;
 }
 
-function structureOf({ index, address }: NeighbourProxy): Uint8Array {
+function structureOf({ index, address }: NeighborProxy): Uint8Array {
   const bytes = new Uint8Array(structureLength);
   const view = new DataView(bytes.buffer);
   view.setUint8(0, familyOf(ipVersion(address)));
@@ -79,23 +79,23 @@ function structureOf({ index, address }: NeighbourProxy): Uint8Array {
 }
 
 /** Adds a proxy; nothing happens when it is there. @param protocol whose it is, as of routes; kernels before 4.20 ignore it */
-export function setNeighbourProxy(proxy: NeighbourProxy, protocol: number): MessageWriter {
+export function setNeighborProxy(proxy: NeighborProxy, protocol: number): MessageWriter {
   const flags = MessageFlag.Request | MessageFlag.Ack | MessageFlag.Create | MessageFlag.Replace;
-  return new MessageWriter(NeighbourMessage.New, flags)
+  return new MessageWriter(NeighborMessage.New, flags)
     .structure(structureOf(proxy))
     .bytes(Attribute.Destination, addressBytes(proxy.address))
     .u8(Attribute.Protocol, protocol);
 }
 
-export function deleteNeighbourProxy(proxy: NeighbourProxy): MessageWriter {
-  return new MessageWriter(NeighbourMessage.Delete, MessageFlag.Request | MessageFlag.Ack)
+export function deleteNeighborProxy(proxy: NeighborProxy): MessageWriter {
+  return new MessageWriter(NeighborMessage.Delete, MessageFlag.Request | MessageFlag.Ack)
     .structure(structureOf(proxy))
     .bytes(Attribute.Destination, addressBytes(proxy.address));
 }
 
 /** A dump of the proxies of all interfaces: the kernel does not sort them out. */
-export function dumpNeighbourProxies(): MessageWriter {
+export function dumpNeighborProxies(): MessageWriter {
   const bytes = new Uint8Array(structureLength);
   bytes[10] = proxyFlag;
-  return new MessageWriter(NeighbourMessage.Get, MessageFlag.Request | MessageFlag.Dump).structure(bytes);
+  return new MessageWriter(NeighborMessage.Get, MessageFlag.Request | MessageFlag.Dump).structure(bytes);
 }

@@ -1,8 +1,8 @@
 import type { BfdStateChange } from '@bgp-lb/protocol/node';
 import { describe, expect, it } from 'vitest';
-import { describeBfdChange, whoDied } from './who-died.ts';
+import { describeBfdChange, explainBfdFailure } from './bfd-failure.ts';
 
-/** The silence of a neighbour at 50 ms x 3. */
+/** The silence of a neighbor at 50 ms x 3. */
 const silence: BfdStateChange = {
   id: '10.0.0.11',
   from: 'Up',
@@ -23,35 +23,35 @@ const gone = { isEstablished: false };
 
 describe('who died', () => {
   it('the host, when BFD expired and TCP is silent', () => {
-    expect(whoDied(silence, here).died).toBe('host');
+    expect(explainBfdFailure(silence, here).died).toBe('host');
   });
 
   it('only the process, when its TCP was closed before BFD expired', () => {
-    expect(whoDied(silence, gone).died).toBe('process');
-    expect(whoDied(peerDown, gone).died).toBe('process');
+    expect(explainBfdFailure(silence, gone).died).toBe('process');
+    expect(explainBfdFailure(peerDown, gone).died).toBe('process');
   });
 
   it('only the process, when its silence began before the BGP session that it has now', () => {
-    expect(whoDied(silence, { ...here, establishedAt: 10_100 }).died).toBe('process');
-    expect(whoDied({ ...silence, lastReceivedAt: undefined }, { ...here, establishedAt: 10_100 }).died).toBe(
-      'process',
-    );
-    expect(whoDied(silence, { ...here, establishedAt: 9_900 }).died).toBe('host');
+    expect(explainBfdFailure(silence, { ...here, establishedAt: 10_100 }).died).toBe('process');
+    expect(
+      explainBfdFailure({ ...silence, lastReceivedAt: undefined }, { ...here, establishedAt: 10_100 }).died,
+    ).toBe('process');
+    expect(explainBfdFailure(silence, { ...here, establishedAt: 9_900 }).died).toBe('host');
   });
 
   it.each([1, 4, 5])(
     'the way to the host, when it does not hear us or knows of a fault (diagnostic %i)',
     (code) => {
-      expect(whoDied({ ...peerDown, remoteDiagnostic: code }, here).died).toBe('host');
+      expect(explainBfdFailure({ ...peerDown, remoteDiagnostic: code }, here).died).toBe('host');
     },
   );
 
   it('only the process, when its BFD begins anew within the Detection Time', () => {
-    expect(whoDied({ ...peerDown, remoteDiagnostic: 0 }, here).died).toBe('process');
+    expect(explainBfdFailure({ ...peerDown, remoteDiagnostic: 0 }, here).died).toBe('process');
   });
 
   it('nothing, when its operator took BFD down and only the Down after it arrived', () => {
-    expect(whoDied({ ...peerDown, remoteDiagnostic: 7 }, here).died).toBe('nothing');
+    expect(explainBfdFailure({ ...peerDown, remoteDiagnostic: 7 }, here).died).toBe('nothing');
   });
 
   it.each([
@@ -60,7 +60,7 @@ describe('who died', () => {
     { reason: 'detection-expired', from: 'Init' },
     { reason: 'peer-agrees', from: 'Init', to: 'Up' },
   ] as const)('nothing, when it is no failure: %j', (change) => {
-    expect(whoDied({ ...silence, ...change, isFailure: false }, here).died).toBe('nothing');
+    expect(explainBfdFailure({ ...silence, ...change, isFailure: false }, here).died).toBe('nothing');
   });
 });
 
@@ -69,12 +69,9 @@ describe('a change of BFD in words', () => {
     [{}, 'no packet for 151 ms (Detection Time 150 ms)'],
     [{ timerDelay: 900 }, 'no packet for 151 ms (Detection Time 150 ms), our own timer 900 ms late'],
     [{ lastReceivedAt: undefined, detectionTime: undefined }, 'no packet'],
-    [
-      { reason: 'peer-down', remoteDiagnostic: 1 },
-      'the neighbour says Down (Control Detection Time Expired)',
-    ],
-    [{ reason: 'peer-admin-down' }, 'taken down by the operator of the neighbour'],
-    [{ reason: 'peer-heard' }, 'the neighbour is heard'],
+    [{ reason: 'peer-down', remoteDiagnostic: 1 }, 'the neighbor says Down (Control Detection Time Expired)'],
+    [{ reason: 'peer-admin-down' }, 'taken down by the operator of the neighbor'],
+    [{ reason: 'peer-heard' }, 'the neighbor is heard'],
   ] as const)('%j', (changed, text) => {
     expect(describeBfdChange({ ...silence, ...changed })).toBe(text);
   });

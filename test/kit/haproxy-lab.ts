@@ -78,7 +78,18 @@ export async function servedBy(lab: Lab, masters: readonly MasterHost[], timeout
 
 /** The members that HAProxy has. */
 export async function servers(lab: Lab): Promise<StatServer[]> {
-  const [header = '', ...lines] = (await runTime(lab, 'show stat -1 4 -1')).trim().split('\n');
+  return readStat(await runTime(lab, STAT));
+}
+
+/** The members that a worker of a configuration before has. */
+export async function oldServers(lab: Lab, pid: number): Promise<StatServer[]> {
+  return readStat(await ask(lab.lb.haproxy.master, `@!${pid} ${STAT}`));
+}
+
+const STAT = 'show stat -1 4 -1';
+
+function readStat(answer: string): StatServer[] {
+  const [header = '', ...lines] = answer.trim().split('\n');
   const columns = header.replace('# ', '').split(',');
   const at = (line: string, name: string): string => line.split(',')[columns.indexOf(name)] ?? '';
   return lines

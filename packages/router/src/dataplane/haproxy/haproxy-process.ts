@@ -5,6 +5,7 @@ import {
   readBackends,
   readProcess,
   readServers,
+  readSessionIds,
   readSessions,
   readWorkers,
 } from './run-time-answers.ts';
@@ -20,6 +21,9 @@ const RELOAD_GAP = 50;
 const START_LIMIT = 5000;
 /** Between two looks at it (ms). */
 const START_GAP = 100;
+
+/** Commands that are sent at once: each has less than 60 octets. */
+const BATCH = 200;
 
 /** HAProxy as it runs, at one moment. */
 export interface HaproxySnapshot {
@@ -124,9 +128,15 @@ export class HaproxyProcess {
     const ended: string[] = [];
     for (const pid of readWorkers(await this.#master.ask('show proc')).old) {
       const sessions = readSessions(await this.#master.ask(`@!${pid} show stat -1 4 -1`));
-      for (const [server, count] of sessions) {
-        if (count === 0 || !isDead(server)) continue;
-        await this.#master.ask(`@!${pid} shutdown sessions server ${server}`);
+      const dead = [...sessions].filter(([server, count]) => count > 0 && isDead(server));
+      if (dead.length === 0) continue;
+      // Session by session: to `shutdown sessions server` an old worker says "Proxy is disabled", and does nothing.
+      const ids = readSessionIds(await this.#master.ask(`@!${pid} show sess`));
+      for (const [server] of dead) {
+        const commands = (ids.get(server) ?? []).map((id) => `@!${pid} shutdown session ${id}`);
+        for (let at = 0; at < commands.length; at += BATCH) {
+          await this.#master.askAll(commands.slice(at, at + BATCH));
+        }
         ended.push(server);
       }
     }

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import type { HaproxyDataPlane } from './haproxy-data-plane.ts';
@@ -57,6 +57,34 @@ describe('HAProxy that refuses something, or is away', () => {
       other.close();
     }
   }, 40_000);
+
+  it('has connections ended that a worker before a reload has to a member that leaves, and no others', async () => {
+    const [first, second] = members;
+    const open = async (): Promise<Map<string, Socket>> => {
+      const sockets = new Map<string, Socket>();
+      while (sockets.size < 2) {
+        const socket = connect(host.vip.port, host.vip.address);
+        await once(socket, 'connect');
+        // Who has it, HAProxy knows as soon as it has connected there.
+        await expect.poll(() => host.serverOf(socket)).toMatch(/^127/);
+        const member = await host.serverOf(socket);
+        if (sockets.has(member)) socket.destroy();
+        else sockets.set(member, socket);
+      }
+      return sockets;
+    };
+    const sockets = await open();
+    const address = host.vip.address.replace(/\d+$/, '102');
+    const before = await host.pid();
+    plane.setVips([host.vip, { address, port: host.vip.port, machinePort: 6443 }]);
+    await expect.poll(() => host.pid().catch(() => before), { timeout: 10_000 }).not.toBe(before);
+    await expect.poll(() => plane.differences(), { timeout: 5000 }).toEqual([]);
+    const ended: string[] = [];
+    for (const [member, socket] of sockets) socket.on('close', () => ended.push(member)).resume();
+    set([first]);
+    await expect.poll(() => ended, { timeout: 5000 }).toEqual([second]);
+    sockets.get(first)?.destroy();
+  }, 30_000);
 
   it('does everything else when it refuses one member', async () => {
     const [first, , third] = members;

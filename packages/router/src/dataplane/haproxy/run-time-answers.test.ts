@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readProcess, readServers, readSessions, readWorkers } from './run-time-answers.ts';
+import { readProcess, readServers, readSessionIds, readSessions, readWorkers } from './run-time-answers.ts';
 
 // As HAProxy 2.6.12 of Debian 12 answers, columns that nothing looks at left out of `show stat`.
 const state = `1
@@ -27,6 +27,16 @@ describe('answers of HAProxy', () => {
       },
       { name: 'fd00::13', admin: 'drain', isUp: false, status: 'NOLB', check: 'L7OKC', sessions: 0 },
     ]);
+  });
+
+  it('tell the ids of the sessions to each server, those of the run-time API aside', () => {
+    const sessions = `0x55df7e7de930: proto=tcpv4 src=127.0.0.1:37202 fe=f be=members-10.0.0.100 srv=10.0.0.11 ts=00 epoch=0 age=8s
+0x55df7e8fa0e0: proto=sockpair src=unix:2 fe=GLOBAL be=<NONE> srv=<none> ts=00 epoch=0 age=0s
+0x7f5a2c03a090: proto=tcpv6 src=::1:37216 fe=f be=members-fd00::100 srv=fd00::11 ts=00 epoch=0 age=8s
+0x7f5a2c03a8b0: proto=tcpv4 src=127.0.0.1:37234 fe=f be=members-10.0.0.100 srv=10.0.0.11 ts=00 epoch=0 age=8s`;
+    const ids = readSessionIds(sessions);
+    expect(ids.get('members-10.0.0.100/10.0.0.11')).toEqual(['0x55df7e7de930', '0x7f5a2c03a8b0']);
+    expect(ids.get('members-fd00::100/fd00::11')).toEqual(['0x7f5a2c03a090']);
   });
 
   it('tell the sessions of a worker', () => {

@@ -81,6 +81,21 @@ export function readSessions(stat: string): ReadonlyMap<string, number> {
   );
 }
 
+/**
+ * The ids of the sessions that a worker has to each server, `BACKEND/NAME`.
+ * @param sessions answer to `show sess`
+ */
+export function readSessionIds(sessions: string): ReadonlyMap<string, readonly string[]> {
+  const ids = new Map<string, string[]>();
+  for (const [, id = '', backend, server] of sessions.matchAll(/^(0x[0-9a-f]+): .* be=(\S+) srv=(\S+) /gm)) {
+    const key = `${backend}/${server}`;
+    const known = ids.get(key);
+    if (known === undefined) ids.set(key, [id]);
+    else known.push(id);
+  }
+  return ids;
+}
+
 /** Which process answers, and with which configuration. */
 export interface RunningProcess {
   readonly pid: number;

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 
-/** Longer answers are none of ours: 64 VIPs with 128 members each have some 3 MiB. */
-const MAX_ANSWER = 8 * 1024 * 1024;
+/** Longer answers are none of ours: 64 VIPs with 128 members each have some 3 MiB, 8000 sessions as much. */
+const MAX_ANSWER = 32 * 1024 * 1024;
 /** HAProxy answers within microseconds, unless it is stopped or overloaded (ms). */
 const TIME_LIMIT = 2000;
 
@@ -35,9 +35,16 @@ export class RunTimeClient {
    * @throws RunTimeError
    */
   ask(command: string): Promise<string> {
-    // A line break would be a second command, and `;` is one.
-    if (/[\n\r;]/.test(command)) throw new RangeError(`not one command: ${JSON.stringify(command)}`);
-    const answer = this.#last.then(() => this.#exchange(command));
+    return this.askAll([command]);
+  }
+
+  /** Sends several commands at once, which HAProxy does in their order. Less than 16 KiB in all (tune.bufsize). @throws RunTimeError */
+  askAll(commands: readonly string[]): Promise<string> {
+    for (const command of commands) {
+      // A line break would be a second command, and `;` is one.
+      if (/[\n\r;]/.test(command)) throw new RangeError(`not one command: ${JSON.stringify(command)}`);
+    }
+    const answer = this.#last.then(() => this.#exchange(commands.join(';')));
     this.#last = answer.catch(() => undefined);
     return answer;
   }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, request, type Server } from 'node:https';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@bgp-lb/protocol/node';
@@ -88,7 +89,7 @@ export class HaproxyHost {
   async killHaproxy(): Promise<void> {
     const haproxy = this.#haproxy;
     if (haproxy === undefined) return;
-    const worker = Number(/Pid: (\d+)/.exec(await this.ask('show info').catch(() => ''))?.[1]);
+    const worker = await this.pid().catch(() => Number.NaN);
     const ended = new Promise((resolve) => haproxy.once('exit', resolve));
     // The master ends when its worker is killed, and with it.
     if (worker > 0) process.kill(worker, 'SIGKILL');
@@ -99,6 +100,17 @@ export class HaproxyHost {
 
   ask(command: string): Promise<string> {
     return new RunTimeClient(this.paths.socket).ask(command);
+  }
+
+  async pid(): Promise<number> {
+    return Number(/Pid: (\d+)/.exec(await this.ask('show info'))?.[1]);
+  }
+
+  /** The member that has the connection of this client, or empty. */
+  async serverOf({ localPort }: Socket): Promise<string> {
+    const sessions = await this.ask('show sess');
+    const line = sessions.split('\n').find((one) => one.includes(`src=127.0.0.1:${localPort} `));
+    return / srv=(\d\S+) /.exec(line ?? '')?.[1] ?? '';
   }
 
   plane(): HaproxyDataPlane {

@@ -7,7 +7,7 @@ export interface Failure {
   /** Words for people: the size of the table, the hold time. */
   readonly what: string;
   readonly reason: string;
-  /** Seconds after which nobody waited any longer: a result as well, and no fault of the run. */
+  /** Seconds after which there was no longer wait: a result as well, and no fault of the run. */
   readonly moreThan?: number;
 }
 
@@ -38,7 +38,7 @@ export class Attempts {
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       this.#progress(`${what}: ${daemon}: ${reason}`);
-      // The scene that follows, status and logs, is for whoever looks on.
+      // The scene that follows, status and logs, is for the reader of the run.
       const [first = ''] = reason.split('\n');
       const bound = error instanceof TooSlow ? { moreThan: error.seconds } : {};
       this.failures.push({ daemon, what, reason: first, ...bound });

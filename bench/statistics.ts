@@ -1,4 +1,4 @@
-/** Medians and their spread. Nothing is left out: whoever has samples to discard says so beside the summary. */
+/** Medians and their spread. Nothing is left out: discarded samples are named beside the summary. */
 
 /** What a set of samples comes to, in the unit of the samples. */
 export interface Summary {

@@ -28,7 +28,7 @@ import { packPackage } from './npm-package.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 /** A bound for what compiles, in milliseconds. */
 const COMPILING = 180_000;
-/** A folder of somebody else's, with the package installed. */
+/** A folder of another project, with the package installed. */
 let folder: string;
 let installed: string;
 let child: ChildProcess | undefined;

@@ -51,7 +51,7 @@ const localAsn = 65000;
 const remoteAsn = 65001;
 /** Between two questions, in ms. A daemon that is asked often has less time for the table: before all is sent it cannot be done. */
 const pauses = { feeding: 400, fed: 50 };
-/** Nobody is waited for longer, in ms. */
+/** The longest wait, in ms. */
 const patience = 180_000;
 
 /** What a table of this size is called in failures and tables. */

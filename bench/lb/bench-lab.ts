@@ -122,7 +122,7 @@ export class BenchLab {
     }
   }
 
-  /** A load balancer as after a boot: nothing of the daemon before is left. Forwarding is on, whoever comes. */
+  /** A load balancer as after a boot: nothing of the daemon before is left. Forwarding is on, whichever clients come. */
   async freshLoadBalancer(): Promise<void> {
     const { lb } = this.lab;
     if (lb.isOn) await lb.powerOff();

@@ -41,7 +41,7 @@ export interface ReflectReport {
 const asn = 65000;
 const holdTime = 90;
 const receivers = 9;
-/** Nobody is waited for longer, in ms. */
+/** The longest wait, in ms. */
 const patience = 60_000;
 
 /** What this is called in failures and tables. */

@@ -1,4 +1,4 @@
-/** The daemons with dynamic neighbors: whoever connects from a range of addresses, and sends nothing. */
+/** The daemons with dynamic neighbors: any peer that connects from a range of addresses, and sends nothing. */
 import type { OtherName } from '../bgp/daemon.ts';
 
 /** The daemon and its range. */

@@ -45,7 +45,7 @@ const asn = 65000;
 const holdTimes = [90, 9] as const;
 /** In seconds: as long as the longest wait between two KEEPALIVEs, so that each session has sent one, and 10 at least. */
 const restOf = (holdTime: number): number => Math.max(10, holdTime / 3);
-/** Nobody is waited for longer, in ms: twenty times as long as the fastest need, and longer than four SYNs wait that are lost one after another. */
+/** The longest wait, in ms: twenty times as long as the fastest need, and longer than four SYNs wait that are lost one after another. */
 const patience = 30_000;
 /** A /16 for the peers; the link's own network is another. */
 const range = '10.8.0.0/16';

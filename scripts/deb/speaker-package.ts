@@ -9,7 +9,7 @@ const HOME = '/usr/lib/bgp-lb-speaker';
 
 const program = [`${HOME}/node`, `${HOME}/bgp-lb-speaker.mjs`] as const;
 
-/** The defaults of the configuration; whoever has others writes a drop-in. */
+/** The defaults of the configuration; a site that has others writes a drop-in. */
 const configuration = { file: '/etc/bgp-lb/speaker.yaml', drainTimeout: 60_000 } as const;
 
 /** The package. @param root of the checkout, with `dist` made. @throws Error that says what makes a file that is missing */

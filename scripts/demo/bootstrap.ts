@@ -1,4 +1,4 @@
-/** The demo's first part: machines boot in an order that nobody chose, and the cluster's address comes up. */
+/** The demo's first part: machines boot in any order, and the cluster's address comes up. */
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HostProcess } from '../lab/host-process.ts';

@@ -11,7 +11,7 @@ const connectionCount = 300;
 /** New requests while something goes wrong: one each so many milliseconds. */
 const requestEvery = 50;
 
-/** Opens (or opens anew) the long connections, so that each part begins with all of them whole. */
+/** Opens (or opens again) the long connections, so that each part begins with all of them whole. */
 async function connect(lab: Lab, narrator: Narrator): Promise<void> {
   await lab.client.closeAll();
   const { opened, failed, failures, byMaster } = await lab.client.open(connectionCount, {

@@ -3,7 +3,7 @@
  *
  * `/readyz` follows the mode that was set. `/stream` (an HTTP upgrade) answers each line with the node's name for as
  * long as the connection lives. Objects are read and written by callers with a client certificate of the CA, and by
- * nobody else but for `cluster-info`, as kubeadm's RBAC has it.
+ * no other caller but for `cluster-info`, as kubeadm's RBAC has it.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { performServerHandshake, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
@@ -195,7 +195,7 @@ export class ApiServer {
     answer.once('close', () => {
       this.#inFlight -= 1;
     });
-    if (this.#mode === 'hang') return; // TCP acknowledges, nobody answers
+    if (this.#mode === 'hang') return; // TCP acknowledges, nothing answers
     const url = new URL(incoming.url ?? '/', 'https://kubernetes');
     answer.setHeader('content-type', 'application/json');
     if (url.pathname === '/readyz') {

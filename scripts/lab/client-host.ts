@@ -77,7 +77,7 @@ export class ClientHost extends Host {
     await this.#call('startLoop', { every, path, timeout, connections, target: this.#target(target) });
   }
 
-  /** Starts the counts of the loop's report anew. */
+  /** Starts the counts of the loop's report again. */
   async markLoop(): Promise<void> {
     await this.#call('markLoop', {});
   }

@@ -45,7 +45,7 @@ export interface HostPlan {
 
 /**
  * Addresses are there at once and alone: without duplicate address detection (RFC 4862 section 5.4), since the lab gives none twice,
- * and without router advertisements, since nobody sends any.
+ * and without router advertisements, since none are sent.
  */
 const ipv6Sysctls = { 'net.ipv6.conf.default.dad_transmits': '0', 'net.ipv6.conf.default.accept_ra': '0' };
 
@@ -134,7 +134,7 @@ export class Host {
   }
 
   /**
-   * Cuts the power: first its switch ports, so that nobody hears of it, then every process (SIGKILL), then the
+   * Cuts the power: first its switch ports, so that no other host hears of it, then every process (SIGKILL), then the
    * kernel's state with the namespace. `/run` is empty afterwards, the other folders stay.
    */
   async powerOff(): Promise<void> {
@@ -211,7 +211,7 @@ export class Host {
     return process;
   }
 
-  /** The pids of everything that runs on this host, whoever started it. */
+  /** The pids of everything that runs on this host, by whatever started. */
   pids(): number[] {
     return processesIn([this.namespace]);
   }

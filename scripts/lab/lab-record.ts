@@ -2,7 +2,7 @@
  * The list of labs on this machine: one file per lab under /run/bgp-lb-lab, written before anything is created,
  * so that whatever a crash leaves can be found and removed. Nothing that is not in a record is ever touched.
  *
- * Whoever removes a lab first renames its record, which only one process can do.
+ * A process that removes a lab first renames its record, which only one process can do.
  */
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

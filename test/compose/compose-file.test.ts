@@ -5,7 +5,7 @@ import { tryCommand } from '../../scripts/lab/run-command.ts';
 const file = new URL('../../docker-compose.yml', import.meta.url).pathname;
 /**
  * Compose 1.29 is a program of Debian's and holds a file without `version` against the schema of the Compose Specification, which it carries.
- * Compose 2 is a part of docker, where somebody has installed it.
+ * Compose 2 is a part of docker, where it is installed.
  */
 const programs = [['docker-compose'], ['docker', 'compose']] as const;
 

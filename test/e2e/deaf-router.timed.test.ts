@@ -81,7 +81,7 @@ describe('a router that hears nothing of its masters any more', () => {
       'table inet deaf { chain c { type filter hook prerouting priority -400; ip saddr 10.0.0.0/24 drop; }; }';
     await lab.lb.exec(['nft', '-f', '-'], { input: cut });
     await lab.upstream.waitForVipRoute(false);
-    // Whoever sends a packet here nevertheless has it forwarded: that the masters are dead is not known.
+    // A packet that is sent here nevertheless is forwarded: that the masters are dead is not known.
     expect(await lab.lb.pool()).toHaveLength(2);
     await lab.lb.exec(['nft', 'delete', 'table', 'inet', 'deaf']);
     await lab.upstream.waitForVipRoute(true, 20_000);

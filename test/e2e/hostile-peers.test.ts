@@ -125,7 +125,7 @@ describe('a router with hostile peers', () => {
       master: await neighbor(lab, master),
     };
     const result = await peer.run((program, options) => program.flood(options), { from, to: router, count });
-    // A few at a time are told why; nobody is kept waiting.
+    // A few at a time are told why; none is kept waiting.
     expect(result).toMatchObject({ left: 0, told: expect.any(Number) });
     expect(result.told + result.closed).toBe(count);
     await expect

@@ -182,7 +182,7 @@ describe('what somebody changes in the kernel', () => {
     await lb('ip', 'link', 'set', 'eth0', 'up');
     await lab.lb.waitForPool(addresses(lab.masters));
     await expect.poll(lbState, { timeout: 15_000, interval: 50 }).toEqual(before);
-    // The kernel forgot the group with the link, and with it which connection was whose: those may have to connect anew.
+    // The kernel forgot the group with the link, and with it which connection was whose: those may have to connect again.
     expect(await lab.client.open(connections)).toMatchObject({ opened: connections, failed: 0 });
     const events = await eventsSince(lab, since);
     const entered = events.filter(({ type, to }) => type === 'member-transition' && to === 'active');

@@ -128,7 +128,7 @@ describe('the proof of bootstrap', { timeout: 300_000 }, () => {
     second.placeSpeaker('join');
     const kubeadm = second.kubeadmJoin(first);
     await lab.lb.waitForPool([first.address, third.address], patience);
-    // It asks itself, where nobody listens.
+    // It asks itself, where nothing listens.
     await waitUntil(() => kubeadm.tail(1) === '[preflight] started', {
       what: 'the joiner in its discovery',
       timeoutMs: patience,
@@ -178,7 +178,7 @@ describe('the proof of bootstrap', { timeout: 300_000 }, () => {
     const health = async (): Promise<readonly (string | undefined)[]> =>
       Promise.all(lab.masters.map(async (master) => (await member(lab, master))?.health));
     const everyone = (what: string): readonly string[] => lab.masters.map(() => what);
-    /** The router has judged everybody by this file: a certificate of another CA does not pass. */
+    /** The router has judged all by this file: a certificate of another CA does not pass. */
     const routerTrusts = async (text: string, outcome: 'passing' | 'failing'): Promise<void> => {
       write(lab.lb.caFile, text);
       await expect.poll(health, { timeout: patience }).toEqual(everyone(outcome));
@@ -205,7 +205,7 @@ describe('the proof of bootstrap', { timeout: 300_000 }, () => {
     for (const caFile of [...lab.masters, lab.lb].map((host) => host.caFile)) write(caFile, renewed);
     await Promise.all(lab.masters.map((master) => hasSeenCa(master, 1)));
     expect(await transitionsSince(beforeNew)).toEqual([]);
-    // The old one is not trusted any more by anybody, and the new one by all.
+    // The old one is not trusted any more by any, and the new one by all.
     await routerTrusts(old, 'failing');
     await routerTrusts(renewed, 'passing');
     await allActive();

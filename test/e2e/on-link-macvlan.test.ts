@@ -35,7 +35,7 @@ describe('VIPs of a subnet with a link-layer address that goes with them (proxyM
 
   const devices = (host: Host): Promise<Device[]> => host.ipJson<Device[]>('link', 'show', 'type', 'macvlan');
 
-  /** What a host that has never heard of it learns: whoever answers. */
+  /** What a host that has never heard of it learns: the host that answers. */
   async function asked(vip: string): Promise<string> {
     await all.client.exec(['ip', 'neigh', 'flush', 'to', vip, 'dev', 'eth1']);
     expect(await all.client.request({ host: vip, timeout })).toMatchObject({ ok: true });

@@ -25,7 +25,7 @@ describe('a load balancer that loses power when its kernel has taken the OPEN of
     await lab.lb.powerOff();
     await lab.lb.powerOn();
     await router.start();
-    // Nobody tells the speaker that its connection is gone; RFC 4271's four minutes would be an outage.
+    // Nothing tells the speaker that its connection is gone; RFC 4271's four minutes would be an outage.
     await waitForAllActive(lab, 60_000);
     expect(await lab.client.request()).toMatchObject({ ok: true });
   });

@@ -95,7 +95,7 @@ describe('what each state of a master means for its kernel and for the router', 
     await first.startSpeaker();
     await expectRow(first, { state: 'local-only', ...bound, advertised: '', pool: 'out 0' });
     await first.startApiServer();
-    // By its own port mapping, to its own API server, though nobody else is sent there.
+    // By its own port mapping, to its own API server, though no other client is sent there.
     const answer = await httpOn(first, {
       protocol: 'https:',
       host: vipAddress,

@@ -160,7 +160,7 @@ describe('a running router whose VIPs change', () => {
       await expect
         .poll(async () => (await requestTo(6443)).error, eventually)
         .toMatch(/^E(CONNREFUSED|HOSTUNREACH|NETUNREACH)$/);
-      // Nobody listens on that port behind the VIP: the probes go there.
+      // Nothing listens on that port behind the VIP: the probes go there.
       await expect.poll(serving, eventually).toEqual([]);
     });
     expect(

@@ -24,7 +24,7 @@ export interface BfdDaemon {
   states(): ReadonlyMap<string, string>;
   /** Why each session last changed its state, in the daemon's words; nothing where it does not tell. */
   diagnostics(): readonly string[];
-  /** Takes all sessions administratively down, or lets them begin anew. */
+  /** Takes all sessions administratively down, or lets them begin again. */
   setAdminDown(isDown: boolean): void;
   /** The process, for signals. */
   readonly process: ChildProcess;

@@ -254,7 +254,7 @@ describe('the Debian package of the speaker', { timeout: 240_000 }, () => {
 
   it('has doctor compare its drain unit with the configuration, drop-ins included', async () => {
     const findings = async (more: string): Promise<readonly unknown[]> => {
-      // This host's own address: where nobody is, each look would wait for an answer.
+      // This host's own address: where no host is, each look would wait for an answer.
       machine.write('/etc/bgp-lb/doctor.yaml', speakerConfig.replace('10.0.0.1', '10.0.0.10') + more);
       const { stdout } = await machine.try(
         ...['bgp-lb-speaker', 'doctor', '-o', 'json', '--config', '/etc/bgp-lb/doctor.yaml'],

@@ -4,7 +4,7 @@ import type { InitProfile, JoinProfile } from '../../scripts/lab/kubeadm/kubeadm
 export type MasterName = 'm1' | 'm2' | 'm3';
 export type MachineName = 'lb1' | MasterName;
 
-/** What goes wrong. The power comes back, and what manages a process starts it again: nobody else helps. */
+/** What goes wrong. The power comes back, and what manages a process starts it again: nothing else helps. */
 type TroubleKind = 'power cut' | 'daemon killed' | 'kubeadm killed' | 'API server killed';
 
 export interface Trouble {
@@ -33,7 +33,7 @@ const initProfiles: readonly InitProfile[] = [
 ];
 const joinProfiles: readonly JoinProfile[] = ['local', 'endpoint'];
 
-/** Up to here nobody can have joined yet: a first master that begins anew begins a cluster that has nobody else in it. */
+/** Up to here no machine can have joined yet: a first master that begins again begins a cluster that has no other member. */
 const initPhases = ['certs', 'kubelet-start', 'wait-control-plane', 'upload-config', 'mark-control-plane'];
 const joinPhases = [
   'preflight',

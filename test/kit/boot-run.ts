@@ -25,7 +25,7 @@ export interface BootResult {
   readonly failure: string;
 }
 
-/** A lab whose machines are booted anew for each order. */
+/** A lab whose machines are booted again for each order. */
 export class BootLab {
   readonly #lab: Lab;
   readonly #pki: PkiFolder;
@@ -118,7 +118,7 @@ export class BootLab {
     return [...unserved, ...this.#earlyBirds()].join('\n');
   }
 
-  /** How it stands on each machine, for whoever has to find out why an order did not converge. */
+  /** How it stands on each machine, for the one who has to find out why an order did not converge. */
   async #scene(): Promise<string> {
     const { lb, masters } = this.#lab;
     const router = await lb.router.query(['status'], 10_000).catch(describeError);

@@ -20,7 +20,7 @@ export async function listen(): Promise<void> {
   });
 }
 
-/** Nobody answers any more. */
+/** Nothing answers any more. */
 export function close(): void {
   socket?.close();
   socket = undefined;

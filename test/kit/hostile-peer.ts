@@ -120,7 +120,7 @@ async function playOne(attempt: Attempt): Promise<Answer> {
   return playOn(socket, attempt);
 }
 
-/** Plays one attempt on a connection that is there, whoever made it. */
+/** Plays one attempt on a connection that is there, made by either side. */
 export async function playOn(
   socket: Socket,
   { from, state, hex }: Pick<Attempt, 'from' | 'state' | 'hex'>,

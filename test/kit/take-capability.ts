@@ -1,6 +1,6 @@
 /**
  * Takes an effective capability from a Node process that runs, or gives it back, by capset(2) on its main thread: capabilities
- * belong to threads, and nobody else can set them. Run in the network namespace of the process, whose inspector SIGUSR1 opens.
+ * belong to threads, and nothing else can set them. Run in the network namespace of the process, whose inspector SIGUSR1 opens.
  *
  *     node take-capability.ts PID PROGRAM NUMBER take|give
  *

@@ -135,7 +135,7 @@ class Model {
   }
 }
 
-/** The table as somebody sees it who is told of changes only. */
+/** The table as a reader sees it that is told of changes only. */
 function follow(seen: Map<string, PathAttributes>, { announced, withdrawn }: RouteChange): void {
   for (const path of withdrawn) seen.delete(modelKey(path.prefix, path.pathId));
   for (const path of announced) seen.set(modelKey(path.prefix, path.pathId), path.attributes);

@@ -181,7 +181,7 @@ class Net {
     this.#flushed = [...this.#paths.values()];
   }
 
-  /** Everybody reads all there is, and has what an Adj-RIB-Out of its own would have given. @returns how many routes that is */
+  /** Each reads all there is, and has what an Adj-RIB-Out of its own would have given. @returns how many routes that is */
   check(): number {
     let routes = 0;
     for (const [host, neighbor] of this.neighbors) {
@@ -232,7 +232,7 @@ class Net {
     if (member === undefined) throw new Error('no family');
     const source = sourceOf(host, this.#kindOf(host));
     this.neighbors.set(host, new LaggingNeighbor(member, context, this.table, source));
-    // What was learned before counts from now on for everybody else too.
+    // What was learned before counts from now on for all others too.
     this.flush();
   }
 

@@ -39,7 +39,7 @@ export function isHealthy(socketPath: string): Promise<boolean> {
   });
 }
 
-/** True when somebody accepts connections on a Unix socket. */
+/** True when something accepts connections on a Unix socket. */
 export function accepts(socketPath: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(socketPath);

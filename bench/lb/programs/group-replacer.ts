@@ -1,5 +1,5 @@
 /**
- * Runs in the load balancer's namespace without any daemon: what a change of the pool costs the kernel alone. Nobody
+ * Runs in the load balancer's namespace without any daemon: what a change of the pool costs the kernel alone. No one
  * who programs resilient groups can be faster than that.
  */
 import { setTimeout as sleep } from 'node:timers/promises';

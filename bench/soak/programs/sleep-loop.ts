@@ -1,5 +1,5 @@
 /**
- * The control: a process that only sleeps. It waits for a futex that nobody wakes (futex(2) with a timeout, by
+ * The control: a process that only sleeps. It waits for a futex that nothing wakes (futex(2) with a timeout, by
  * `Atomics.wait`), again and again, and keeps how late the kernel let it go on. What it sees no BFD daemon of its
  * scheduling class could avoid.
  */
@@ -25,7 +25,7 @@ let greatest: number[] = [];
 let sleeps = 0;
 let overLimit = 0;
 
-/** Sleeps on and on; the figures begin anew. @param limit ms */
+/** Sleeps on and on; the figures begin again. @param limit ms */
 export function begin(limit: number): void {
   void sleepOn(limit);
 }

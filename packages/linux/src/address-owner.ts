@@ -68,7 +68,7 @@ function arpExchange(link: AskedLink, own: Uint8Array, target: string): Exchange
     fd,
     ask: () => {
       const packet = new Uint8Array(arpPacketLength);
-      // Ethernet, IPv4, request; the sender's IP address stays 0, so that nobody learns it.
+      // Ethernet, IPv4, request; the sender's IP address stays 0, so that no host learns it.
       packet.set([0, 1, 8, 0, 6, 4, 0, 1]);
       packet.set(own, 8);
       packet.set(wanted, 24);

@@ -9,7 +9,7 @@ const names: ReadonlyMap<number, string> = new Map(
   Object.entries(constants.errno).map(([name, number]) => [number, name]),
 );
 
-/** The name of a positive error number, `EEXIST` for 17; `E<number>` when nobody has named it. */
+/** The name of a positive error number, `EEXIST` for 17; `E<number>` when it has no name. */
 export function errnoName(code: number): string {
   // EAGAIN and EWOULDBLOCK, EOPNOTSUPP and ENOTSUP are pairs of names for one number in Linux.
   if (code === constants.errno.EAGAIN) return 'EAGAIN';

@@ -39,7 +39,7 @@ export interface InterfaceAddress {
 }
 
 /**
- * An address to add, or to change when the interface has it. All of it is set anew: a protocol that is left out is
+ * An address to add, or to change when the interface has it. All of it is set again: a protocol that is left out is
  * taken away. An IPv6 address is there once per interface, and keeps the prefix length it was added with.
  */
 export interface AddressSetting {

@@ -24,7 +24,7 @@ export type ChangeKind = KernelChange['kind'];
 
 /**
  * RTNLGRP_* numbers of a kind, IPv4 and IPv6. Losing carrier removes next hops and IPv4 routes without a word in
- * their own groups: whoever owns such objects listens to `link` too.
+ * their own groups: an owner of such objects listens to `link` too.
  */
 export const notificationGroups: Readonly<Record<ChangeKind, readonly number[]>> = {
   link: [1],

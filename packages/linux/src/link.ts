@@ -57,7 +57,7 @@ export interface Link {
   readonly master?: number;
   /** The index of the link that a VLAN or macvlan is on, or of the other end of a veth pair. */
   readonly parent?: number;
-  /** What somebody noted on it (IFLA_IFALIAS, `ip link set dev ... alias`). */
+  /** The note on it (IFLA_IFALIAS, `ip link set dev ... alias`). */
   readonly alias?: string;
 }
 

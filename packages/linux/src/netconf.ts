@@ -10,7 +10,7 @@ const interfaceAttribute = 1;
 
 /**
  * Whose settings the kernel has changed: `forwarding` and `rp_filter` are among those that it tells of, not all are. The
- * values are to be read anew.
+ * values are to be read again.
  */
 export interface Netconf {
   readonly version: IpVersion;

@@ -10,7 +10,7 @@ import { close, setSocketOption } from './syscalls.ts';
 export interface NetlinkMonitorHandlers {
   /** A notification, as it came. */
   message(message: NetlinkMessage): void;
-  /** Notifications were lost, and the monitor listens again: whatever was known is to be read anew. */
+  /** Notifications were lost, and the monitor listens again: whatever was known is to be read again. */
   overflow(): void;
   /** A message that could not be read, a handler that threw, or a socket that could not be opened again. */
   error(error: Error): void;

@@ -4,7 +4,7 @@
  *
  * An answer can be lost all the same: the kernel drops it when it has no memory for it or the queue of the socket is full
  * (ENOBUFS). Such a request ends with an error whose `isAnswer` is false, at the latest after `answerTime`, and its socket is
- * closed: a late answer meets nobody, and the next request has a new one.
+ * closed: a late answer meets no reader, and the next request has a new one.
  */
 import { constants } from 'node:os';
 import { SystemCallError } from './errno.ts';
@@ -23,7 +23,7 @@ const { EAGAIN, EBADF, ETIMEDOUT, EMSGSIZE, EBUSY } = constants.errno;
 
 /**
  * How long an answer is waited for in ms, from the request or from the last message that belongs to it. The kernel answers
- * inside send(2) and recv(2): what is not there then is lost, and whoever waits keeps everything else of this thread waiting.
+ * inside send(2) and recv(2): what is not there then is lost, and a wait keeps everything else of this thread waiting.
  */
 const answerTime = 500;
 
@@ -73,7 +73,7 @@ export class NetlinkSocket {
   }
 
   /**
-   * By which the kernel names this socket in notifications of what it changed. Nobody else has it while the socket is open;
+   * By which the kernel names this socket in notifications of what it changed. No other socket has it while this one is open;
    * undefined before the first answer, and again when an answer was lost, which takes another socket.
    */
   get portId(): number | undefined {
@@ -179,7 +179,7 @@ export class NetlinkSocket {
       const answers = new Map<number, NetlinkError | undefined>();
       while (answers.size < requests.length) {
         for (const message of this.#receive(name)) {
-          // Also where the numbers begin anew in between.
+          // Also where the numbers begin again in between.
           const index = (message.sequence - sent) >>> 0;
           const request = requests[index];
           if (message.type !== ControlType.Error || request === undefined) continue;
@@ -267,7 +267,7 @@ export class NetlinkSocket {
   }
 
   #receive(request: string): NetlinkMessage[] {
-    // What comes meanwhile and belongs to nobody must not make the wait longer.
+    // What comes meanwhile and belongs to no request must not make the wait longer.
     if (this.#now() >= this.#deadline) throw noAnswer(request);
     const length = this.#call(request, (transport) => transport.receive(this.#buffer));
     if (length > this.#buffer.length) {

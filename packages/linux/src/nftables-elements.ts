@@ -78,7 +78,7 @@ export function replaceMessages(
       .structure(new Uint8Array([familyNumbers[family], 0, 0, 0]))
       .string(List.Table, table)
       .string(List.Set, set);
-  // Without elements all are meant. One that is there would not get its time anew.
+  // Without elements all are meant. One that is there would not get its time again.
   const flush = message(Message.Delete, 0);
   if (elements.length === 0) return [flush];
   const add = message(Message.New, MessageFlag.Create).nested(List.Elements, (list) => {

@@ -27,7 +27,7 @@ export interface NftablesMonitorHandlers {
   error(error: Error): void;
 }
 
-/** Listens to changes of nftables, by `nft` or by anybody else. */
+/** Listens to changes of nftables, by `nft` or by any other program. */
 export class NftablesMonitor {
   readonly #monitor: NetlinkMonitor;
 

@@ -7,7 +7,7 @@ import { NetlinkProtocol } from './netlink-transport.ts';
 export interface RouteMonitorHandlers {
   /** An object changed. Not a promise of completeness: read the tables back before acting. */
   changed(kind: ChangeKind, what: KernelChange): void;
-  /** Notifications were lost, and the monitor listens again: whatever was known is to be read anew. */
+  /** Notifications were lost, and the monitor listens again: whatever was known is to be read again. */
   overflow(): void;
   /** A message that could not be read, a handler that threw, or a socket that could not be opened again. */
   error(error: Error): void;

@@ -60,7 +60,7 @@ export const RouteProtocol = {
   Bird: 12,
 } as const;
 
-/** RTM_F_CLONED: an IPv6 route cache entry, which nobody installed. */
+/** RTM_F_CLONED: an IPv6 route cache entry, which was not installed. */
 const clonedFlag = 0x200;
 
 /** RTM_F_LOOKUP_TABLE: the answer names the table that the route was found in. IPv6 refuses the flag, and always names it. */

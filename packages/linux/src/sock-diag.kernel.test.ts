@@ -42,7 +42,7 @@ describe('TCP connections of a process that does not answer', () => {
   afterEach(async () => {
     process.kill(server.pid, 'SIGCONT');
     await client.run(({ release }) => release());
-    // Nobody else closes the half-closed ones.
+    // Nothing else closes the half-closed ones.
     await observer.run(({ SockDiag }) => {
       const diag = new SockDiag();
       for (const address of ['10.100.0.1', 'fd00:100::1', '10.0.0.1', 'fd00::1'])

@@ -297,7 +297,7 @@ export function isClockSynchronized(): boolean | undefined {
 const spawnStructureSize = 512;
 /** POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK. */
 const spawnFlags = 0x0c;
-/** What calls on other threads read and write: nobody but this keeps it from being collected meanwhile. */
+/** What calls on other threads read and write: only this keeps it from being collected meanwhile. */
 const inUse = new Set<object>();
 
 /** `sigset_t`, as long as any. */

@@ -30,7 +30,7 @@ export interface NeighborSocketOptions {
 
 /**
  * Where to listen. `::` takes IPv4 too, unless this process already listens on 0.0.0.0 with the same port. Another address need not be
- * one of this host yet (IP_FREEBIND): whoever connects to it is accepted once it is.
+ * one of this host yet (IP_FREEBIND): a connection to it is accepted once it is.
  */
 export interface ListenOptions {
   readonly address: string;

@@ -172,7 +172,7 @@ function sender(fd: number, port: number, target: Uint8Array): LinuxUdpSender {
   };
 }
 
-/** Binds to a random port of the range that nobody has. */
+/** Binds to a random port of the range that is free. */
 function bindSourcePort(fd: number, localAddress: string): number {
   for (let attempt = 1; ; attempt += 1) {
     const port = randomInt(sourcePorts.first, sourcePorts.last + 1);

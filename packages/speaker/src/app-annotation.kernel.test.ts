@@ -57,7 +57,7 @@ describe('drain by the annotation of the Node', { timeout: TIMEOUT }, () => {
     expect(() => lab.ask('undrain')).toThrow('still drained: annotation');
     await speaker.stop('SIGTERM');
 
-    // Nobody tells it of the annotation now.
+    // Nothing tells it of the annotation now.
     writeFileSync(lab.path('api/kubeconfig'), '{}');
     await lab.startSpeaker();
     await lab.until(

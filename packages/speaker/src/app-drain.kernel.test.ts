@@ -57,7 +57,7 @@ describe('drain by command', { timeout: TIMEOUT }, () => {
     expect(stderr).toContain('drained');
     expect(lab.isBound()).toBe(false);
     expect(await lab.events('connections-reset')).toEqual([]);
-    // Shown by the router itself: nobody waited for the second that one gets which cannot show it.
+    // Shown by the router itself: there was no wait of a second, as for one that cannot show it.
     const moved = await lab.events('vip-state');
     expect(moved.at(-1)).toMatchObject({ from: 'draining', to: 'absent' });
 

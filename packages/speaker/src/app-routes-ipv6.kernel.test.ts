@@ -13,7 +13,7 @@ const FORMER_VIP = 'fd00:100::7';
 let lab: SpeakerLab;
 let speaker: LineProcess;
 
-/** What makes the master know its subnet: the kernel takes it away with the link, and whoever manages the network brings it back. */
+/** What makes the master know its subnet: the kernel takes it away with the link, and the network manager brings it back. */
 function addNodeAddress(): void {
   lab.master.ip('-6', 'address', 'replace', `${NODE6}/64`, 'dev', 'e0', 'nodad');
 }

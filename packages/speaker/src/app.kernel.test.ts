@@ -148,7 +148,7 @@ describe('the end of a speaker', { timeout: TIMEOUT }, () => {
       expect(await router.next(field('down'))).toBe('tcp-closed');
       await lab.startSpeaker();
       await lab.reach('advertised');
-      // The router had a path all the time: the next change it tells is the same path, announced anew.
+      // The router had a path all the time: the next change it tells is the same path, announced again.
       expect(await routesOf(router)).toEqual([path.normal]);
       lab.master.ip('address', 'add', '10.7.7.7/32', 'dev', 'lo');
       expect(await monitor.next(field('change'))).toBe('set 10.7.7.7');

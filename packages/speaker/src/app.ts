@@ -177,7 +177,7 @@ class SpeakerDaemon implements RunningDaemon {
     return changes;
   }
 
-  /** A second signal: a drain ends now, in order, whoever is connected. */
+  /** A second signal: a drain ends now, in order, even while clients are connected. */
   hurry(): void {
     this.#triggers.hurry();
     this.#life.decide();
@@ -191,7 +191,7 @@ class SpeakerDaemon implements RunningDaemon {
     this.#sessions.bfd.detach();
     await sayGoodbye();
     // After the sessions: FRR 8.4 takes AdminDown for death and would end one that it is to keep the paths of (RFC 5882
-    // section 4.2 says otherwise), and nobody takes BFD that falls silent after a FIN for the death of this host.
+    // section 4.2 says otherwise), and no router takes BFD that falls silent after a FIN for the death of this host.
     await this.#sessions.bfd.stop();
     this.#journal.close();
     await this.#control.close();

@@ -19,7 +19,7 @@ import { type MetricsSource, SpeakerMetrics } from './metrics.ts';
 import { prefixText } from './status.ts';
 
 const EVENTS_KEPT = 512;
-/** Lines of one kind within a minute: a router whose sessions flap, or somebody who fights for the kernel, must not fill a disk. */
+/** Lines of one kind within a minute: a router whose sessions flap, or another program that fights for the kernel, must not fill a disk. */
 const LIMITS = { perSubject: 60, perKind: 300 };
 
 /** Where what happens is written down: log, events and counters, one line each. */

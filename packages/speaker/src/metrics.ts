@@ -4,13 +4,13 @@ import type { BfdStatus } from '@bgp-lb/protocol/node';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { type VipStateName, vipStateNames } from './lifecycle/vip-state.ts';
 
-/** What the gauges are read from when somebody scrapes. */
+/** What the gauges are read from when there is a scrape. */
 export interface MetricsSource {
   readonly vips: () => readonly {
     readonly vip: string;
     readonly state: VipStateName;
     readonly isBound: boolean;
-    /** Links that somebody else has put it on. */
+    /** Links that another program has put it on. */
     readonly elsewhere: number;
   }[];
   readonly isReady: () => boolean;

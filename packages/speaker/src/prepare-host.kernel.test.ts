@@ -57,7 +57,7 @@ describe('prepare on a host', { timeout: TIMEOUT }, () => {
     expect(await lab.reach('absent')).toContain('state.json is not believed (it is a folder)');
     expect(lab.isBound()).toBe(false);
     await speaker.stop('SIGKILL');
-    // Put aside by the speaker; and now one that nobody has seen yet.
+    // Put aside by the speaker; and now one that has not been seen yet.
     expect(existsSync(lab.path('state/state.json.corrupt/folder'))).toBe(true);
     writeFileSync(lab.path('state/state.json'), '');
     expect(lab.command('prepare', '--role', 'init')).toContain('state.json is not believed');

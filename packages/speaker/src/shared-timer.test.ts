@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { SharedTimer } from './shared-timer.ts';
 
-/** A clock that goes from one call to the next, and counts how often it woke somebody. */
+/** A clock that goes from one call to the next, and counts how often it woke its owner. */
 function ticking() {
   let now = 1000;
   let wakes = 0;

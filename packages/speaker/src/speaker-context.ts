@@ -14,7 +14,7 @@ export interface SpeakerOptions {
   readonly program: URL | string;
   readonly logger: Logger;
   readonly version: string;
-  /** Ends the process; used when a file mount has to be made anew. */
+  /** Ends the process; used when a file mount has to be made again. */
   readonly exit: (code: number) => void;
 }
 

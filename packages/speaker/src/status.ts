@@ -33,7 +33,7 @@ export interface SpeakerStatus {
     readonly advertisement: Advertisement;
     /** Routers that have it: our Adj-RIB-Out for their Established session holds it. */
     readonly advertisedTo: readonly string[];
-    /** Links other than `lo` that have it on this host: somebody else put it there. */
+    /** Links other than `lo` that have it on this host: another program put it there. */
     readonly elsewhere: readonly string[];
   }[];
   readonly gates: readonly DatedGate[];

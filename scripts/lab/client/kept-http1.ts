@@ -9,7 +9,7 @@ import { masterOf } from './verified-tls.ts';
 
 const connections = 8;
 
-/** A few connections, made anew when they have ended. */
+/** A few connections, made again when they have ended. */
 export class KeptHttp1 {
   // A TLS session that is resumed has no certificate to tell the master by.
   readonly #agent = new Agent({ keepAlive: true, maxSockets: connections, maxCachedSessions: 0 });

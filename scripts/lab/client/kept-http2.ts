@@ -9,7 +9,7 @@ import { masterOf } from './verified-tls.ts';
 
 const connections = 4;
 
-/** A few connections that the requests go through in turn, made anew when they have ended or are to. */
+/** A few connections that the requests go through in turn, made again when they have ended or are to. */
 export class KeptHttp2 {
   readonly #sessions: (ClientHttp2Session | undefined)[] = [];
   #turn = 0;

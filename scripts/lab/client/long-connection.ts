@@ -120,7 +120,7 @@ export class LongConnection {
     return this.#answeredUpTo(this.#asked, timeoutMs);
   }
 
-  /** Closes it; it does not count as broken by anybody else then. */
+  /** Closes it; it does not count as broken by another cause then. */
   close(): void {
     this.#break('closed by the client');
   }

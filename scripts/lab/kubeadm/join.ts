@@ -79,7 +79,7 @@ async function joinEtcd(run: PhaseRunner): Promise<void> {
   await run.kubelet('sync');
 }
 
-/** Finds the CA by cluster-info from whoever answers, then asks again trusting only the CA whose key was pinned. */
+/** Finds the CA by cluster-info from the server that answers, then asks again trusting only the CA whose key was pinned. */
 async function discover(config: KubeadmConfig): Promise<string> {
   const target = {
     host: config.endpointAddress,

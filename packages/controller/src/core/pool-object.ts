@@ -67,7 +67,7 @@ function parsed(text: string | undefined): unknown {
   try {
     return text === undefined ? undefined : parse(text, { maxAliasCount: 0 });
   } catch {
-    // Written by hand into nonsense: it is written anew.
+    // Written by hand into nonsense: it is written again.
     return undefined;
   }
 }

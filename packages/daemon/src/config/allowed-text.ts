@@ -73,7 +73,7 @@ function numberText(schema: z.core.$ZodType): string {
   return most === undefined ? what : `${what} up to ${most}`;
 }
 
-/** A limit that somebody set: infinity and the safe integers are those of every number. */
+/** A limit that was set: infinity and the safe integers are those of every number. */
 function limit(value: number | null): number | undefined {
   return value === null || Math.abs(value) >= Number.MAX_SAFE_INTEGER ? undefined : value;
 }

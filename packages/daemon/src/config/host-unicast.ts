@@ -24,7 +24,7 @@ const BLOCKS: readonly Block[] = [
   { prefix: 'ff00::/8', is: 'is a multicast address' },
 ];
 
-/** Links have these, and a range of them would take whoever is on any link. */
+/** Links have these, and a range of them would take every host on any link. */
 const LINK_LOCAL: Block = { prefix: 'fe80::/10', is: 'is link-local' };
 
 /** Why an address in canonical text cannot be what it is to be; `undefined` when it can. */

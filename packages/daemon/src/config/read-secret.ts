@@ -46,7 +46,7 @@ export function readSecret(path: string): string {
 function readBounded(path: string): Uint8Array {
   let descriptor: number | undefined;
   try {
-    // A pipe that nobody writes to would be waited for by open(2).
+    // A pipe that nothing writes to would be waited for by open(2).
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw new SecretError(path, 'is not a file');

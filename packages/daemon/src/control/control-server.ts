@@ -205,7 +205,7 @@ export class ControlServer {
 
   #fail(request: IncomingMessage, response: ServerResponse, error: unknown): void {
     if (request.destroyed && !request.complete) {
-      // The client went away within its request: nobody is left to answer, and it is no fault of ours.
+      // The client went away within its request: there is no client to answer, and it is no fault of ours.
       response.destroy();
       return;
     }

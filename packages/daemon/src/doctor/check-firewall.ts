@@ -8,7 +8,7 @@ export interface NftChain {
 }
 
 /**
- * The chains of a hook that drop what nobody accepts, by their policy or by a last rule without a condition. Whether they accept ours only
+ * The chains of a hook that drop what no rule accepts, by their policy or by a last rule without a condition. Whether they accept ours only
  * their other rules tell.
  * @param listed chains as nft's JSON has them
  * @param rules of all tables, as nft's JSON has them, in their order

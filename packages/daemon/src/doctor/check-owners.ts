@@ -14,7 +14,7 @@ export interface OwnerQuestion {
   readonly fix: string;
 }
 
-/** Asks each link that speaks ARP or neighbor discovery whether somebody else has one of our addresses. */
+/** Asks each link that speaks ARP or neighbor discovery whether another host has one of our addresses. */
 export function checkOwners({
   addresses,
   links,

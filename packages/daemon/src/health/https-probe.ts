@@ -26,7 +26,7 @@ export interface HttpsProbeOptions {
   readonly path: string;
   /** The CA bundle (PEM), asked for with each probe: it is the only root. Undefined: nothing is verified. */
   readonly ca?: () => string | undefined;
-  /** Who we are to the server, asked for with each probe. Undefined: nobody. */
+  /** Who we are to the server, asked for with each probe. Undefined: anonymous. */
   readonly clientCertificate?: () => ClientCertificate | undefined;
   /** When true, a certificate of the CA without `serverName` is a warning of the result, not a fault. Asked with each connection. */
   readonly isNameOptional?: () => boolean;
@@ -179,7 +179,7 @@ export class HttpsProbe {
     }
   }
 
-  /** A connection that was checked against another bundle, or made as somebody else, must not be used now. */
+  /** A connection that was checked against another bundle, or made under another identity, must not be used now. */
   #refreshIdentity(): void {
     const { ca, clientCertificate } = this.#options;
     const identity = { ca: ca?.(), client: clientCertificate?.() };

@@ -3,7 +3,7 @@
  *
  * `ok` 200; `unauthorized` 401 or 403; `status` any other status; `refused` the port is closed (a TCP reset answered the SYN);
  * `unreachable` no way to the host (ICMP or no route); `timeout` nothing, or not all, within the time; `tls` the handshake or the
- * certificate is bad; `shortage` this process, or its host, is out of descriptors, memory or ports: nobody was asked, and it says
+ * certificate is bad; `shortage` this process, or its host, is out of descriptors, memory or ports: no server was asked, and it says
  * nothing of the server; `error` anything else, like a connection reset after it was made, or an answer that is not HTTP.
  */
 export type ProbeKind =

@@ -41,7 +41,7 @@ interface Window {
 }
 
 /**
- * Lets only so many lines of a kind pass within a minute, so that nobody who can cause one as often as it likes fills a disk. What
+ * Lets only so many lines of a kind pass within a minute, so that a peer that can cause one as often as it likes does not fill a disk. What
  * was left out is told when the minute is over. Kinds are the program's own words; subjects may be a stranger's to choose.
  */
 export class LineLimiter {
@@ -70,7 +70,7 @@ export class LineLimiter {
     return false;
   }
 
-  /** Tells now of what was not written, and begins anew. */
+  /** Tells now of what was not written, and begins again. */
   close(): void {
     for (const kind of [...this.#windows.keys()]) this.#end(kind);
   }

@@ -25,7 +25,7 @@ function flushed(stream: LogStream): Promise<void> {
   return new Promise((resolve) => stream.flush(resolve));
 }
 
-/** A pipe of which nobody reads until the test does, neither end blocking. */
+/** A pipe which nothing reads until the test does, neither end blocking. */
 function pipe(): { reader: number; writer: number } {
   const path = join(folder.path, 'pipe');
   execFileSync('mkfifo', [path]);

@@ -1,7 +1,7 @@
 import { write, writeSync } from 'node:fs';
 
 /**
- * Unwritten log text above this (in UTF-16 code units) is dropped. The alternative would be to wait for whoever reads the log, and
+ * Unwritten log text above this (in UTF-16 code units) is dropped. The alternative would be to wait for the reader of the log, and
  * a stuck journal must not delay a BFD packet.
  */
 const MAX_WAITING = 1024 * 1024;
@@ -51,7 +51,7 @@ export class LogStream {
     try {
       writeSync(this.#descriptor, rest);
     } catch {
-      // Nobody is left to be told.
+      // There is nothing left to report to.
     }
   }
 

@@ -4,8 +4,8 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats } from 
 export const MAX_STATE_SIZE: number = 256 * 1024;
 
 /**
- * The content of a file that somebody else wrote, and may have replaced by anything: a named pipe, a device, a folder, or a file
- * without end. What is not a regular file is an error, not something to wait for: open(2) of a pipe that nobody writes to would
+ * The content of a file that another program wrote, and may have replaced by anything: a named pipe, a device, a folder, or a file
+ * without end. What is not a regular file is an error, not something to wait for: open(2) of a pipe that nothing writes to would
  * hold up the whole process.
  * @param limit octets at most; a longer file is an error
  * @throws Error, with `code` where the system says no; `EISDIR` for a folder, `EFBIG` for a longer one

@@ -7,7 +7,7 @@ export interface RunningDaemon {
   stop(signal: NodeJS.Signals): Promise<void>;
   /** A second signal while it stops: what is waited for is waited for no more. Without it, and at a third, the process ends at once. */
   hurry?(): void;
-  /** Takes the configuration anew, on SIGHUP. A rejection is logged, and the old configuration stays. */
+  /** Takes the configuration again, on SIGHUP. A rejection is logged, and the old configuration stays. */
   reload?(): Promise<void>;
   /** Rejects with what keeps it from its work although its event loop turns, and stays pending while it waits for an answer: see `watchdogTime`. */
   checkWell?(): Promise<void>;
@@ -18,11 +18,11 @@ export interface RunDaemonOptions {
   readonly name: string;
   start(): Promise<RunningDaemon>;
   readonly logger: Logger;
-  /** Tells whoever started the process, by lines of sd_notify(3), where somebody wants to hear. */
+  /** Tells the service manager, by lines of sd_notify(3), where there is one. */
   readonly notify?: ((state: string) => void) | undefined;
   /**
    * Milliseconds within which `WATCHDOG=1` is wanted (sd_watchdog_enabled(3)). It is sent four times as often, while the event loop
-   * turns and `checkWell` resolves: a part that is started anew has most of that time.
+   * turns and `checkWell` resolves: a part that is started again has most of that time.
    */
   readonly watchdogTime?: number | undefined;
   /** How long `stop` may take; 90 s by default, the time that systemd waits before it kills (TimeoutStopSec). */
@@ -32,7 +32,7 @@ export interface RunDaemonOptions {
 const DEFAULT_STOP_TIMEOUT_MS = 90_000;
 
 /**
- * From the end of one reload to the next at least (ms): a reload holds up everything else of its thread, and somebody may send signals
+ * From the end of one reload to the next at least (ms): a reload holds up everything else of its thread, and signals may come
  * for ever.
  */
 const RELOAD_GAP_MS = 1000;
@@ -44,7 +44,7 @@ const SIGNAL_EXIT: Partial<Record<NodeJS.Signals, number>> = { SIGINT: 130, SIGT
  * Runs a daemon for the rest of the process and ends the process with it. Exit codes: 0 stopped in order; 1 failed to start, failed
  * or took too long to stop, or hit a programming error; 2 a configuration error; 130 and 143 one signal too many.
  *
- * An exception that nobody caught ends the process: its state can no longer be trusted, the kernel goes on forwarding without it,
+ * An exception that was not caught ends the process: its state can no longer be trusted, the kernel goes on forwarding without it,
  * and the supervisor's restart adopts what is there.
  */
 export function runDaemon(options: RunDaemonOptions): Promise<never> {
@@ -225,7 +225,7 @@ class Lifecycle {
   }
 }
 
-/** How long the end of the process may wait for whoever reads the log. */
+/** How long the end of the process may wait for the reader of the log. */
 const FLUSH_TIMEOUT_MS = 500;
 
 /** Ends the process once the last words are written. An exit at once would lose or reorder lines that are being written. */

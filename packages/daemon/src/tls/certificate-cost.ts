@@ -16,7 +16,7 @@ const MAX_RSA_EXPONENT = 2n ** 32n;
 const CURVES: ReadonlySet<string | undefined> = new Set(['prime256v1', 'secp384r1', 'secp521r1']);
 
 /**
- * Why a chain costs more than a server's may, or undefined. OpenSSL has verified it once when this is asked: whoever showed it is
+ * Why a chain costs more than a server's may, or undefined. OpenSSL has verified it once when this is asked: the server that showed it is
  * not to be asked again soon.
  */
 export function certificateCost(chain: readonly X509Certificate[]): string | undefined {

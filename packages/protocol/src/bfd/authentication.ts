@@ -94,7 +94,7 @@ export function agreeOnKey(current: BfdAuthentication, key: BfdKey | undefined):
 }
 
 /**
- * Without the key of an agreement that has ended, once the session is in Down or Init: whoever it comes Up with next need not know
+ * Without the key of an agreement that has ended, once the session is in Down or Init: the system that it comes Up with next need not know
  * that key. AdminDown keeps it, since the peer may still take only packets that have it.
  */
 export function forgetEndedKey(current: BfdAuthentication, state: BfdState): BfdAuthentication {
@@ -143,7 +143,7 @@ function validSequence(
     view.getUint8(sectionOffset + 2) === key.id;
   if (!isOurs) return undefined;
   const sequence = view.getUint32(sectionOffset + 4);
-  // RFC 5880 section 6.8.1: forgotten after twice the Detection Time, so that a peer that begins anew is heard again.
+  // RFC 5880 section 6.8.1: forgotten after twice the Detection Time, so that a peer that begins again is heard again.
   if (received !== undefined && now - received.at < 2 * received.detectionTime) {
     const ahead = (sequence - received.sequence) >>> 0;
     if (ahead < 1 || ahead > 3 * detectMult) return undefined;

@@ -33,13 +33,13 @@ export type BfdReason =
   | 'peer-agrees'
   /** Init or Up to Down: no packet for a Detection Time. The path or the peer's host is dead. */
   | 'detection-expired'
-  /** Up to Down: the peer says Down; its diagnostic tells whether it stopped hearing us or began anew. */
+  /** Up to Down: the peer says Down; its diagnostic tells whether it stopped hearing us or began again. */
   | 'peer-down'
   /** Init or Up to Down: the peer was taken down by its operator. Not a failure (RFC 5882 section 4.2). */
   | 'peer-admin-down'
   /** To AdminDown: we were taken down. Not a failure. */
   | 'admin-down'
-  /** AdminDown to Down: begins anew. */
+  /** AdminDown to Down: begins again. */
   | 'admin-up';
 
 /** What the driver must do, in this order. */

@@ -144,7 +144,7 @@ export function bfdDetectionTime({ rx, remote }: BfdSession): number | undefined
 }
 
 /**
- * When the next periodic packet is due, in monotonic ms. It is worked out anew from the last packet each time, so that
+ * When the next periodic packet is due, in monotonic ms. It is worked out again from the last packet each time, so that
  * a change of any interval counts at once (RFC 5880 section 6.8.3).
  */
 export function bfdTransmitAt(session: BfdSession): number | undefined {

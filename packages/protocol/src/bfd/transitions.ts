@@ -52,7 +52,7 @@ export function sendPeriodic(
 
 /**
  * Changes the state and tells the peer at once, with the intervals of the new state; the time to the next packet begins
- * anew. Otherwise a session that comes Up would wait for the slow timer, and the peer would not.
+ * again. Otherwise a session that comes Up would wait for the slow timer, and the peer would not.
  */
 export function moveTo(
   session: BfdSession,

@@ -21,7 +21,7 @@ export type DownKind =
   | 'tcp-closed'
   /** RST: as `tcp-closed`. */
   | 'tcp-reset'
-  /** Nobody answers any more: the host itself may be dead. */
+  /** Nothing answers any more: the host itself may be dead. */
   | 'tcp-timeout'
   | 'stopped'
   | 'collision'

@@ -7,9 +7,9 @@ export type TcpFailure =
   | 'closed'
   /** RST: the other host answers, but has no such connection any more. */
   | 'reset'
-  /** Nobody answers: ETIMEDOUT, EHOSTUNREACH, ENETUNREACH and their like. */
+  /** Nothing answers: ETIMEDOUT, EHOSTUNREACH, ENETUNREACH and their like. */
   | 'timeout'
-  /** The attempt was refused: nobody listens. */
+  /** The attempt was refused: nothing listens. */
   | 'refused'
   /** Anything else, such as a socket option or a source address that cannot be had. */
   | 'failed';

@@ -260,7 +260,7 @@ export class PeerFsm {
     const isOpen = event.type === 'BGPOpen' && isOpenAwaited(state);
     const established = this.establishedRole;
     if (isOpen && established !== undefined && role !== 'active' && this.#mayBeReplaced) {
-      // A valid OPEN says that the peer has restarted; a connection alone may be anybody's who has its address.
+      // A valid OPEN says that the peer has restarted; a connection alone may be of any host that has its address.
       this.#run(established, { type: 'TcpConnectionConfirmed' });
     }
     const others = roles.filter((one) => one !== role);

@@ -64,7 +64,7 @@ export class BfdClient {
     this.#ask({ type: 'authenticate', id, key });
   }
 
-  /** Holds a session in AdminDown, or lets it begin anew. */
+  /** Holds a session in AdminDown, or lets it begin again. */
   setAdminDown(id: string, isDown: boolean): void {
     this.#ask({ type: 'admin-down', id, isDown });
   }

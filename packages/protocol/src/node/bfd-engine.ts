@@ -124,7 +124,7 @@ export class BfdEngine {
     this.#running(id).authenticate(key);
   }
 
-  /** Holds a session in AdminDown, or lets it begin anew. @throws RangeError for a name that is not there */
+  /** Holds a session in AdminDown, or lets it begin again. @throws RangeError for a name that is not there */
   setAdminDown(id: string, isDown: boolean): void {
     this.#running(id).setAdminDown(isDown);
   }

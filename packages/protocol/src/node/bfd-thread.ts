@@ -20,7 +20,7 @@ export interface BfdThreadHandlers {
   /** A request about a session could not be carried out: the message names what and why. */
   refused(id: string, message: string): void;
   /**
-   * The thread died. It is started again, and all sessions begin anew in Down: nothing is known of the neighbors
+   * The thread died. It is started again, and all sessions begin again in Down: nothing is known of the neighbors
    * meanwhile, so this is no failure of theirs.
    */
   failed(error: Error): void;
@@ -140,7 +140,7 @@ export class BfdThread {
     this.#running?.client.authenticate(id, key);
   }
 
-  /** Holds a session in AdminDown, or lets it begin anew. */
+  /** Holds a session in AdminDown, or lets it begin again. */
   setAdminDown(id: string, isDown: boolean): void {
     const wanted = this.#wanted.get(id);
     if (wanted !== undefined) wanted.isAdminDown = isDown;
@@ -178,7 +178,7 @@ export class BfdThread {
   #start(): void {
     this.#cancelRestart = undefined;
     this.#lastError = undefined;
-    // Whoever comes next starts it.
+    // The next call starts it.
     if (this.#wanted.size === 0) return;
     const { entry, handlers } = this.#options;
     const worker = new Worker(entry, {

@@ -53,7 +53,7 @@ export interface ConnectionHandlers {
   sent(): void;
   /** There is room in the socket again. */
   drained(): void;
-  /** The socket is gone, whoever closed it. */
+  /** The socket is gone, closed by either side. */
   gone(): void;
 }
 

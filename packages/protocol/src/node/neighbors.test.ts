@@ -141,7 +141,7 @@ describe('a range of neighbors', () => {
     await clock.advance(10);
     events = [];
     await clock.advance(600_000);
-    // It begins anew: others have taken its place.
+    // It begins again: others have taken its place.
     expect(holds()[0]).toBe(first);
   });
 

@@ -40,7 +40,7 @@ export interface PeerPathsOptions {
   readonly address: string;
   readonly settings: ResolvedSettings;
   readonly context: PeerPathsContext;
-  /** Somebody wants to know what UPDATEs change. */
+  /** It is asked what UPDATEs change. */
   readonly isTold: boolean;
   /** The Adj-RIB-In has changed. */
   readonly changed: (change: RouteChange) => void;

@@ -38,7 +38,7 @@ import { TransitionLog } from './transition-log.ts';
 export interface PeerCallbacks {
   established(negotiated: Negotiated): void;
   down(reason: DownReason): void;
-  /** Without it nobody is told of what UPDATEs change. */
+  /** Without it nothing is told of what UPDATEs change. */
   readonly hearsRoutes: boolean;
   routes(change: RouteChange): void;
   endOfRib(family: Family): void;
@@ -199,7 +199,7 @@ export class Peer {
    */
   stop(options: { readonly subcode?: number; readonly text?: string } = {}): void {
     this.#session.stop(cease(options.subcode ?? CeaseSubcode.AdministrativeShutdown, options.text));
-    // Nobody is waited for any more.
+    // Nothing waits for it any more.
     this.#paths.dropStale();
   }
 

@@ -35,7 +35,7 @@ class Net {
   readonly #clock = new ManualClock();
   readonly #network = new MemoryNetwork();
 
-  /** A reflector: whoever connects from 10.0.0.0/24 is a client, the other ones are neighbors that are none. */
+  /** A reflector: any peer that connects from 10.0.0.0/24 is a client, the other ones are neighbors that are none. */
   async reflector(address: string, clusterId: string, others: readonly string[] = []): Promise<BgpSpeaker> {
     const speaker: BgpSpeaker = new BgpSpeaker({
       asn: local,

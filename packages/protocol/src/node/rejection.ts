@@ -6,7 +6,7 @@ import type { Clock } from './clock.ts';
 const LINGER = 1000;
 
 /**
- * Turns away connections of nobody that we know (RFC 4271 section 8.2.1.5). A few at a time are told so by
+ * Turns away connections of unknown addresses (RFC 4271 section 8.2.1.5). A few at a time are told so by
  * Cease/Connection Rejected (RFC 4486 section 4); the rest are closed at once, so that a flood costs next to nothing.
  */
 export class Rejection {

@@ -35,7 +35,7 @@ export interface SpeakerHandlers {
   established?(peer: Peer, negotiated: Negotiated): void;
   /** Only after `established`. What becomes of the paths follows by `routes`. */
   down?(peer: Peer, reason: DownReason): void;
-  /** The Adj-RIB-In of the peer has changed: by UPDATEs, by the end of the session, by the end of stale paths. Without this handler no object is made of a path until somebody asks. */
+  /** The Adj-RIB-In of the peer has changed: by UPDATEs, by the end of the session, by the end of stale paths. Without this handler no object is made of a path until it is asked for. */
   routes?(peer: Peer, change: RouteChange): void;
   /** The peer has announced all that it has in this family (RFC 4724 section 2). */
   endOfRib?(peer: Peer, family: Family): void;
@@ -46,7 +46,7 @@ export interface SpeakerHandlers {
   refreshed?(peer: Peer, family: Family): void;
   /** Every message on every connection of a peer, as octets: for recorders. Costs nothing where it is left out. */
   traffic?(peer: Peer, traffic: Traffic): void;
-  /** For logs and metrics; the peer is `undefined` for connections of nobody that we know. */
+  /** For logs and metrics; the peer is `undefined` for connections of unknown addresses. */
   event?(peer: Peer | undefined, event: PeerEvent): void;
 }
 
@@ -62,7 +62,7 @@ export interface SpeakerOptions {
   /** In [0, 1), for jitter. Default Math.random. */
   readonly random?: () => number;
   readonly handlers?: SpeakerHandlers;
-  /** How many connections of nobody that we know are told why they are closed, at a time; the others are closed at once. Default 8. */
+  /** How many connections of unknown addresses are told why they are closed, at a time; the others are closed at once. Default 8. */
   readonly maxUnknownConnections?: number;
 }
 
@@ -102,7 +102,7 @@ export class BgpSpeaker {
     this.#rejection = new Rejection(options.asn, this.#clock, options.maxUnknownConnections ?? 8);
   }
 
-  /** Connections that were closed because nobody is configured at their address, or its range is full. */
+  /** Connections that were closed because no neighbor is configured at their address, or its range is full. */
   get rejectedConnections(): number {
     return this.#rejection.count;
   }

@@ -52,7 +52,7 @@ export interface AdjRibInOptions {
  * the peer restarts gracefully: `markStale`, then `source` for the new session, then `sweepStale`.
  */
 export class AdjRibIn {
-  /** The peer, as paths learned from now on show it. Set anew when a session with another BGP Identifier follows. */
+  /** The peer, as paths learned from now on show it. Set again when a session with another BGP Identifier follows. */
   source: PathSource;
   readonly #options: AdjRibInOptions;
   readonly #table: AttributeTable;
@@ -72,7 +72,7 @@ export class AdjRibIn {
     this.source = options.source;
   }
 
-  /** Our address in the session: a path that has it as next hop is rejected (RFC 4271 section 5.1.3). Set anew with each session. */
+  /** Our address in the session: a path that has it as next hop is rejected (RFC 4271 section 5.1.3). Set again with each session. */
   get localAddress(): IpAddress | undefined {
     return this.#localAddress;
   }
@@ -123,7 +123,7 @@ export class AdjRibIn {
 
   /**
    * As `apply`, for an UPDATE as it was received: no object is made of a route but for those who are told of it.
-   * @param isTold somebody wants to know: otherwise no paths are made for the answer, which names those only that were rejected
+   * @param isTold it is asked what changed: otherwise no paths are made for the answer, which names those only that were rejected
    */
   receive(update: ReceivedUpdate, now: number, isTold: boolean): RouteChange {
     const routes = routesOf(update);

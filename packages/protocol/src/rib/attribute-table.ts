@@ -29,7 +29,7 @@ interface FreshSet {
  * section 3), so they are sorted and repeated ones dropped.
  *
  * With a set it remembers the octets of one Path Attributes field that meant it, as long as the set is held: no more
- * fields than sets, whatever a peer sends. For a set that came in such a field they are all that is kept, until somebody
+ * fields than sets, whatever a peer sends. For a set that came in such a field they are all that is kept, until something
  * asks for the object: a table of 100,000 sets is a million objects less for the garbage collector.
  */
 export class AttributeTable implements AttributeMemory {

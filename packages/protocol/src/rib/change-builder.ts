@@ -9,7 +9,7 @@ export class ChangeBuilder {
   readonly refreshed: Path[] = [];
   readonly #isTold: boolean;
 
-  /** @param isTold somebody wants to know: otherwise no paths are made but those that were rejected */
+  /** @param isTold it is asked what changed: otherwise no paths are made but those that were rejected */
   constructor(isTold: boolean) {
     this.#isTold = isTold;
   }

@@ -3,7 +3,7 @@ import type { PathAttributes, RawAttribute } from '../wire/path-attributes.ts';
 
 const noUnknown: readonly RawAttribute[] = Object.freeze([]);
 
-/** A set of path attributes that a table holds under a number; to everybody else it is like any other set. */
+/** A set of path attributes that a table holds under a number; to all others it is like any other set. */
 export class InternedAttributes implements PathAttributes {
   readonly origin: PathAttributes['origin'];
   readonly asPath: PathAttributes['asPath'];

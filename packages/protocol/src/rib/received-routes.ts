@@ -38,7 +38,7 @@ export class ReceivedRoutes {
     for (const [family, routes] of wanted) this.#apply(family, routes);
   }
 
-  /** The session is over: the next one announces everything anew. */
+  /** The session is over: the next one announces everything again. */
   clear(): void {
     this.#routes.clear();
   }

@@ -71,7 +71,7 @@ export function kindRefusal(
  * The attributes that a path is passed on with. Between internal peers nothing is changed but ORIGINATOR_ID, where there
  * is none, and CLUSTER_LIST, which our cluster is put in front of (RFC 4456 sections 8 and 10). Towards another AS ours is
  * prepended, and what belongs to one AS stays behind. The next hop is always left alone, but for a link-local address beside
- * it: that is for those who share a link with the next hop (RFC 2545 section 3), and whoever does not would look for it on a
+ * it: that is for those who share a link with the next hop (RFC 2545 section 3), and one that does not would look for it on a
  * link of its own.
  */
 export function passedOnAttributes(

@@ -16,7 +16,7 @@ export class RefreshTracker {
     return this.#left.has(family);
   }
 
-  /** BoRR: these are all the paths of the peer. One more before the EoRR begins anew. */
+  /** BoRR: these are all the paths of the peer. One more before the EoRR begins again. */
   begin(family: Family, paths: Iterable<Path>): void {
     const left = new Map<PrefixKey, RouteId>();
     for (const { prefix, pathId } of paths) {
@@ -35,7 +35,7 @@ export class RefreshTracker {
     }
   }
 
-  /** EoRR, or nobody waits for it any more. @returns what was not sent again; nothing without a BoRR before */
+  /** EoRR, or nothing waits for it any more. @returns what was not sent again; nothing without a BoRR before */
   end(family: Family): readonly RouteId[] {
     const left = this.#left.get(family);
     this.#left.delete(family);

@@ -29,7 +29,7 @@ export interface BatchPart {
   readonly updates: readonly EncodedUpdates[];
 }
 
-/** Who has the state of a route before its last change: all but those that it came from, nobody, or nobody knows. */
+/** Which peers have the state of a route before its last change: all but those that it came from, none, or unknown. */
 export type Holders = RouteOrigin | 'nobody' | 'unknown';
 
 /** A route of a group that no message can carry. */

@@ -20,7 +20,7 @@ export interface GroupLimits {
   readonly routes: number;
   /** The most sets of attributes of a batch: a message holds one. */
   readonly sets: number;
-  /** Octets of batches that are kept for members which may come to want them; for one that is further behind they are made anew. */
+  /** Octets of batches that are kept for members which may come to want them; for one that is further behind they are made again. */
   readonly octets: number;
   /** So many withdrawn routes are remembered before it is looked which of them some member still has. */
   readonly withdrawn: number;

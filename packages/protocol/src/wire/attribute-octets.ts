@@ -13,7 +13,7 @@ export interface AttributeOctets {
 
 /** Remembers what fields were read as. */
 export interface AttributeMemory {
-  /** The number of the set that such a field meant before, as long as somebody holds it; -1 where it does not know. */
+  /** The number of the set that such a field meant before, as long as it is held; -1 where it does not know. */
   recall(field: AttributeOctets): number;
   /** The set with this number. */
   at(number: number): PathAttributes;

@@ -21,7 +21,7 @@ export interface MrtMessage {
   /** AS numbers as they are in the record: 0 where its writer knew none. */
   readonly peerAsn: number;
   readonly localAsn: number;
-  /** Of the interface that the peer is on; 0 where nobody knows. */
+  /** Of the interface that the peer is on; 0 where it is not known. */
   readonly interfaceIndex: number;
   readonly peerAddress: IpAddress;
   /** Of the same family as the peer's. */

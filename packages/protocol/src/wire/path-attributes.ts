@@ -85,7 +85,7 @@ export interface PathAttributes {
   readonly largeCommunities: readonly LargeCommunity[] | undefined;
   readonly unknown: readonly RawAttribute[];
   /**
-   * Type codes of those above that are optional and transitive and came with the Partial bit, which nobody may take away again
+   * Type codes of those above that are optional and transitive and came with the Partial bit, which no speaker may take away again
    * (RFC 4271 section 5). One that is not there says nothing.
    */
   readonly partial: readonly number[] | undefined;

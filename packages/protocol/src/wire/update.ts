@@ -87,7 +87,7 @@ export function readPlainAttributes(octets: Uint8Array, context: CodecContext): 
   return pathAttributesOf(attributes, true);
 }
 
-/** An UPDATE of IPv4 unicast without a fault, whose attributes nobody has looked at yet. */
+/** An UPDATE of IPv4 unicast without a fault, whose attributes have not been read yet. */
 class RecalledUpdate implements ReceivedUpdate {
   readonly type = 'UPDATE';
   readonly withdrawn: NlriField;

@@ -125,7 +125,7 @@ async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
   };
 }
 
-/** A member that is gone is still somebody's: of the neighbor that BFD was configured with. */
+/** A member that is gone still belongs to a neighbor: that with which BFD was configured. */
 function bfdStateOf({ bfd, config }: ControlSources, nextHop: string): BfdState | 'off' {
   const masters = config().neighbors.filter((one) => one.role === 'master');
   const session = masters.find(({ memberAddress }) => memberAddress === nextHop)?.address ?? nextHop;

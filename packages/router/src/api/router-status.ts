@@ -66,7 +66,7 @@ export interface RouterStatus {
   /** The drain of this load balancer itself: `leaving` asks upstreams to prefer others, `withdrawn` takes the VIPs back. */
   readonly drain: DrainState;
   readonly healthCheck: { readonly verified: boolean; readonly detail: string };
-  /** The BFD thread: `SCHED_FIFO 10`, or less and why; `null` while it does not run or nobody has BFD. */
+  /** The BFD thread: `SCHED_FIFO 10`, or less and why; `null` while it does not run or no neighbor has BFD. */
   readonly bfd: { readonly scheduling: string | null; readonly problems: readonly string[] };
   readonly dataplane: Omit<DataPlaneStatus, 'vips'>;
   /**
@@ -87,7 +87,7 @@ export interface VipFacts {
   readonly members: readonly MemberView[];
   readonly rules: PoolRules;
   readonly forwarding: readonly string[];
-  /** Since when there is somebody in it, or nobody. */
+  /** Since when there is a member in it, or none. */
   readonly forwardingSince: number;
   readonly advertisements: readonly UpstreamAdvertisement[];
   /** What others have put in the way of all its clients, in words. */
@@ -186,7 +186,7 @@ export function withheldText(advertisements: readonly UpstreamAdvertisement[]): 
   return advertisements.map(({ upstream, reason }) => `${upstream}: ${reason}`).join('; ');
 }
 
-/** `12.3 s`, and from a minute on `200 s`: nobody reads the tenths of an hour. */
+/** `12.3 s`, and from a minute on `200 s`: tenths of an hour are of no use. */
 function duration(ms: number): string {
   return `${(ms / 1000).toFixed(ms < 60_000 ? 1 : 0)} s`;
 }

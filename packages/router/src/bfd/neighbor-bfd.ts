@@ -213,7 +213,7 @@ export class NeighborBfd {
     return this.#thread.status().catch(() => undefined);
   }
 
-  /** Resolves when the thread has answered, and rejects while it is dead; where nobody has BFD there is none to ask. */
+  /** Resolves when the thread has answered, and rejects while it is dead; where no neighbor has BFD there is none to ask. */
   async checkAnswers(): Promise<void> {
     await this.#thread.status();
   }
@@ -342,7 +342,7 @@ export class NeighborBfd {
   }
 
   /**
-   * A silence is explained by a thread of BFD that was late, now or less than a Detection Time ago, or by nobody being
+   * A silence is explained by a thread of BFD that was late, now or less than a Detection Time ago, or by no neighbor being
    * heard at all; what a neighbor says of us by a process that was late. The main thread alone may be busy as long as
    * it likes: it hears no packets.
    */
@@ -359,7 +359,7 @@ export class NeighborBfd {
     return at <= this.#lateUntil;
   }
 
-  /** The thread died, and all sessions begin anew: nothing is known, and nobody has failed. */
+  /** The thread died, and all sessions begin again: nothing is known, and no neighbor has failed. */
   #failed(error: Error): void {
     for (const address of this.#sessions.keys()) {
       this.#remember(address, 'Down', this.#options.now());

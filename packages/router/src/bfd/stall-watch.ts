@@ -8,7 +8,7 @@ const LONGEST_PERIOD = 200;
 const MEMORY = 2000;
 
 /**
- * Knows how late this process was: whoever hung for a second must not take the others' complaints for their death. Each look wakes the
+ * Knows how late this process was: a process that hung for a second must not take its neighbors' complaints for their death. Each look wakes the
  * process, so there are no more than the Detection Times of BFD ask for.
  */
 export class StallWatch {
@@ -77,7 +77,7 @@ export class StallWatch {
     return Math.max(0, this.#clock.now() - this.#dueAt);
   }
 
-  /** Somebody may have taken us for dead because we were so late. */
+  /** A neighbor may have taken us for dead because we were so late. */
   get isSuspicious(): boolean {
     return this.lateness >= this.#detectionTime / 2;
   }

@@ -55,7 +55,7 @@ export interface BgpNeighborsOptions {
   readonly clock: Clock;
   /** A path of this neighbor may be told to others. */
   readonly isUsable: (path: Path, neighbor: NeighborConfig) => boolean;
-  /** Everything that happens with any neighbor, and with connections of nobody (`undefined`). */
+  /** Everything that happens with any neighbor, and with connections of unknown addresses (`undefined`). */
   readonly observe: (peer: Peer | undefined, event: PeerEvent) => void;
   /** Adj-RIB-In changes of any neighbor, refused paths among them. */
   readonly observeRoutes: (peer: Peer, change: RouteChange) => void;
@@ -128,7 +128,7 @@ export class BgpNeighbors {
     return this.#neighbors;
   }
 
-  /** Connections that were turned away because nobody is configured at their address, or its range is full. */
+  /** Connections that were turned away because no neighbor is configured at their address, or its range is full. */
   get rejectedConnections(): number {
     return this.#speaker.rejectedConnections;
   }
@@ -377,7 +377,7 @@ function byName(neighbors: readonly NeighborConfig[]): ReadonlyMap<string, Neigh
   return new Map(neighbors.map((neighbor) => [neighbor.name, neighbor]));
 }
 
-/** Masters are the clients that this reflector is for; upstreams are told by somebody else, and tell nothing. */
+/** Masters are the clients that this reflector is for; upstreams are told elsewhere, and tell nothing. */
 function roleInReflection(neighbor: NeighborConfig | undefined): ReflectionRole | undefined {
   if (neighbor === undefined || neighbor.role === 'upstream') {
     return undefined;

@@ -2,7 +2,7 @@ import { formatPrefix, nextHopText, type Path } from '@bgp-lb/protocol';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { Pool } from '../pool/pool.ts';
 
-/** Whether packets go to a path's next hop; `undefined` for one that is no member of ours, of which somebody else may know. */
+/** Whether packets go to a path's next hop; `undefined` for one that is no member of ours, of which another router may know. */
 export function isForwardedTo(
   path: Path,
   pools: ReadonlyMap<string, Pick<Pool, 'members'>>,

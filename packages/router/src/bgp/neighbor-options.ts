@@ -129,7 +129,7 @@ function settings(
   };
 }
 
-/** An OPEN without a password could be anybody's. */
+/** An OPEN without a password could be of any host. */
 function offersBfdAuthentication(
   { bfd, withoutCapabilities = [] }: NeighborConfig,
   password: string | undefined,

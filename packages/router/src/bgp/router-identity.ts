@@ -85,7 +85,7 @@ function keptRouterId(stateDir: string): RouterId | undefined {
       readRegularFile(join(stateDir, stateFiles.routerId), MAX_STATE_SIZE).toString().trim(),
     );
   } catch {
-    // Absent, or not what was written: chosen anew.
+    // Absent, or not what was written: chosen again.
     return undefined;
   }
 }

@@ -40,7 +40,7 @@ export interface UpstreamAdvertisement {
 /**
  * Tells the neighbors of role `upstream` of the VIPs. With `nextHop: self` a VIP is originated, ORIGIN IGP, with
  * attributes that do not change with the members; with `unchanged` each member of the pool is passed on. A VIP is there
- * while it is forwarded to somebody, and nothing else ever leaves.
+ * while it is forwarded to a member, and nothing else ever leaves.
  */
 export class UpstreamAdvertiser implements RouteAdvertiser {
   #bgp: BgpNeighbors;

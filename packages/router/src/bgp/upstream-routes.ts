@@ -33,7 +33,7 @@ export function originatedAttributes(localAsn: Asn, nextHop: NextHop): PathAttri
 /**
  * What a member's path is passed on with towards an upstream that shall spread over the members itself. All are equally
  * good there: what a speaker asks for by GRACEFUL_SHUTDOWN and LOCAL_PREF 0 is for this router, which has a weight
- * for it, while an upstream would cut live connections off. Nothing else that a master may say gets there either: whoever owns
+ * for it, while an upstream would cut live connections off. Nothing else that a master may say gets there either: the one that owns
  * one would have the VIP dropped by BLACKHOLE (RFC 7999), or a session ended by an attribute that we do not know and others do.
  * @param allowed the communities that stay
  */

@@ -30,7 +30,7 @@ function farFaults({ address, ttlSecurityHops, bfd }: NeighborConfig, index: num
   return faults;
 }
 
-/** One address on two links is two neighbors, but one TCP-MD5 key of the kernel, and one next hop to whoever is told of it. */
+/** One address on two links is two neighbors, but one TCP-MD5 key of the kernel, and one next hop to the peer that is told of it. */
 function sharedFaults(
   neighbor: NeighborConfig,
   index: number,

@@ -87,7 +87,7 @@ const masters = z.strictObject({
   ...neighborBase,
   range: hostPrefix()
     .optional()
-    .describe('Whoever connects from this prefix is such a neighbor. This or `address`.'),
+    .describe('A peer that connects from this prefix is such a neighbor. This or `address`.'),
   address: neighborAddress()
     .optional()
     .describe(

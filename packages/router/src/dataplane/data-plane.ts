@@ -118,7 +118,7 @@ export interface DataPlaneHandlers {
   dissent(vip: string, nextHop: string, text: string | undefined): void;
   /** A setting of the host was made because it was needed, for the first time. */
   configured(settings: readonly string[]): void;
-  /** Somebody or something else changed what this data plane owns, and it was put right. */
+  /** Something else changed what this data plane owns, and it was put right. */
   repaired(operations: readonly string[]): void;
   /**
    * What packets are forwarded by is not as wanted, since a change was refused or left unanswered, in words; `undefined` when it is
@@ -180,7 +180,7 @@ export interface DataPlane {
   /** Begins with what is there: for each VIP the next hops that are forwarded to already. */
   start(handlers: DataPlaneHandlers): Promise<ReadonlyMap<string, readonly WeightedNextHop[]>>;
   /**
-   * The VIPs that are carried from now on; what concerns the others is not touched. One that is new is forwarded to nobody before what
+   * The VIPs that are carried from now on; what concerns the others is not touched. One that is new is forwarded to no member before what
    * else is there for it is in place. One that is there no more is forwarded as it was for a moment, since packets are on their way to
    * it when it is withdrawn. Synchronous.
    * @returns for each VIP that was not carried, the next hops that it is forwarded to already
@@ -197,7 +197,7 @@ export interface DataPlane {
   obstacle(vip: string): string | undefined;
   status(parts: StatusParts): DataPlaneStatus;
   /**
-   * Reads everything anew and compares it with what is wanted, without putting anything right. Calls that overlap share one answer.
+   * Reads everything again and compares it with what is wanted, without putting anything right. Calls that overlap share one answer.
    * Rejects when it cannot be read.
    */
   differences(): Promise<readonly Difference[]>;

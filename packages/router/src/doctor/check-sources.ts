@@ -15,7 +15,7 @@ function checkList({ kind, name, members, detail, problem }: MemberSourceStatus)
     kind === 'static'
       ? 'the name in DNS or /etc/hosts of this host'
       : 'the ConfigMap, the rights of the credentials, or the way to an API server: the text says which';
-  // With members of before it goes on; without any it has nobody.
+  // With members of before it goes on; without any it has no server.
   return (members === 0 ? fault : warning)(check, place, problem, fix);
 }
 

@@ -22,7 +22,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const path = (): string => join(folder, 'member-drains.json');
 
-/** A router's drains of a pool with these members, whose clock began anew. */
+/** A router's drains of a pool with these members, whose clock began again. */
 function start(...members: string[]): MemberDrains {
   const bench = running(...members);
   return new MemberDrains({

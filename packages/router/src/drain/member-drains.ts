@@ -30,7 +30,7 @@ export interface MemberDrainOrder {
   readonly member: string;
   /** Milliseconds that it keeps its live connections, at most `LONGEST_DRAIN`. */
   readonly wait: number;
-  /** Also when nobody else would be left. */
+  /** Also when nothing else would be left. */
   readonly force: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface MemberDrain {
   /** Milliseconds until it gets nothing any more; 0 when that time is over. */
   readonly leavesInMs: number;
   readonly force: boolean;
-  /** VIPs that it is in use for, still or because nobody else serves. */
+  /** VIPs that it is in use for, still or because nothing else serves. */
   readonly inUse: readonly string[];
 }
 
@@ -67,7 +67,7 @@ export interface MemberDrainsOptions {
 
 /**
  * Members that the operator takes out on this load balancer, whatever their speakers say. The other load balancers know nothing
- * of it. They are kept in a file, so that a restart of the router brings nobody back.
+ * of it. They are kept in a file, so that a restart of the router brings none back.
  */
 export class MemberDrains {
   readonly #options: MemberDrainsOptions;
@@ -78,8 +78,8 @@ export class MemberDrains {
   }
 
   /**
-   * Goes on with the drains that were kept, before anybody is taken into a pool. A file that this release does not understand is
-   * put aside under another name, and nobody is drained by it.
+   * Goes on with the drains that were kept, before any member is taken into a pool. A file that this release does not understand is
+   * put aside under another name, and no member is drained by it.
    * @returns what is wrong with it, in one sentence; `undefined` when nothing is
    */
   restore(): string | undefined {
@@ -113,7 +113,7 @@ export class MemberDrains {
 
   /**
    * Drains a member, or changes how.
-   * @throws ControlError when nobody of that name is known, nobody else would be left, or the disk does not take it: then nothing changes
+   * @throws ControlError when no member of that name is known, nothing else would be left, or the disk does not take it: then nothing changes
    */
   drain({ member, wait, force }: MemberDrainOrder): MemberDrain {
     const { changed, wallClock } = this.#options;

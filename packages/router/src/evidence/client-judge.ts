@@ -54,7 +54,7 @@ const NEXT_TO_NOTHING = 0.1;
 const TOO_MANY = 8;
 
 /**
- * Judges what clients of one VIP sent. Whoever sends SYNs can make them look bad, and so can a scan or a flood from addresses that never
+ * Judges what clients of one VIP sent. Any host that sends SYNs can make them look bad, and so can a scan or a flood from addresses that never
  * answer: what is said here ends nothing that works, and lowers members only as `DoubtedMembers` bounds it. Pure.
  */
 export class ClientJudge {

@@ -87,7 +87,7 @@ export class ClientWindow {
     }
   }
 
-  /** Since the last look; a counter that has less than before was made anew. */
+  /** Since the last look; a counter that has less than before was made again. */
   #news(
     kind: string,
     counts: readonly ClientCount[],

@@ -15,7 +15,7 @@ const SPACING = 10_000;
 /** How long a member is doubted before it is given another chance (ms), which doubles each time. */
 const FIRST_HOLD = 60_000;
 const LONGEST_HOLD = 600_000;
-/** One that was not doubted for so long (ms) begins anew. */
+/** One that was not doubted for so long (ms) begins again. */
 const FORGOTTEN = 3_600_000;
 
 interface Doubt {

@@ -25,7 +25,7 @@ export interface FibReport {
   readonly buckets: readonly BucketCount[];
 }
 
-/** Reads everything anew. @throws ControlError when it cannot be read */
+/** Reads everything again. @throws ControlError when it cannot be read */
 export async function fibReport(
   dataPlane: Pick<DataPlane, 'title' | 'differences' | 'status'>,
   onLink: Pick<OnLinkResponder, 'status'>,

@@ -99,7 +99,7 @@ function limitConnecting(socket: Socket, limit: number, silent: () => void): voi
 
 /**
  * What a probe through a member says about it. 401 and 403 pass: readiness is the speaker's word, what is proven
- * here is the way to an API server and back. Undefined: nothing, since it was not asked. Whoever is short of descriptors would
+ * here is the way to an API server and back. Undefined: nothing, since it was not asked. A process that is short of descriptors would
  * else take every member for sick, and those whose session is gone for dead.
  * @param isAccepted its connection was accepted: what comes too late then is slow, and not dead
  */

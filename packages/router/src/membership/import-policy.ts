@@ -48,9 +48,9 @@ function ownNextHop({ nextHop, linkLocalNextHop }: PathAttributes, from: PathSou
 
 /**
  * No master is better than another by what it says of itself: ORIGIN, MULTI_EXIT_DISC and LOCAL_PREF are the same for
- * all, but for the LOCAL_PREF of 0 that asks for less (RFC 8326 section 4). What only it and nobody here knows is not
+ * all, but for the LOCAL_PREF of 0 that asks for less (RFC 8326 section 4). What only it knows is not
  * passed on in its name. Packets go by the next hop that was checked, never by another one that comes beside it
- * (RFC 2545 section 3): that nobody has vouched for.
+ * (RFC 2545 section 3): that is not vouched for.
  */
 function normalised(attributes: PathAttributes, nextHop: IpAddress): PathAttributes {
   const { localPref } = attributes;

@@ -5,7 +5,7 @@ import * as z from 'zod';
 const LONGEST = 8 << 20;
 const kept = z.strictObject({ version: z.literal(1), answers: z.record(z.string(), z.string()) });
 
-/** The last good answers of sources, by name, in one file of the state folder: a start while nobody answers goes on with them. */
+/** The last good answers of sources, by name, in one file of the state folder: a start while no server answers goes on with them. */
 export class KeptAnswers {
   readonly #path: string;
   readonly #complain: (problem: string) => void;

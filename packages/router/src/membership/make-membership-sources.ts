@@ -26,7 +26,7 @@ export interface MembershipSourcesOptions {
   readonly observer: Pick<RouterObserver, 'memberSource' | 'problem'>;
 }
 
-/** All sources of members. One that is not configured asks nobody and reports nothing. */
+/** All sources of members. One that is not configured asks no server and reports nothing. */
 export function makeMembershipSources(options: MembershipSourcesOptions): MembershipSources {
   const { initial, bgp, isDoubted, pools, clock, observer } = options;
   const kept = (name: string): KeptAnswers =>

@@ -67,7 +67,7 @@ export type MembershipSink = (events: readonly MembershipEvent[]) => void;
 export interface HostDeaths {
   /** Addresses of sessions in canonical text, also of hosts that are no members. */
   readonly addresses: readonly string[];
-  /** Those of which this host may be the deaf one: it was late to hear, or hears nobody. */
+  /** Those of which this host may be the deaf one: it was late to hear, or hears no neighbor. */
   readonly doubtful: ReadonlySet<string>;
   /** How far apart in ms the detection of one and the same event may be. */
   readonly window: number;

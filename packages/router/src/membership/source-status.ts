@@ -12,7 +12,7 @@ export interface MemberSourceStatus {
   readonly members: number;
   /** Where the list comes from: `generation 7, from https://10.0.0.11:6443`, `as it was before the restart`. */
   readonly detail: string;
-  /** Milliseconds since the last good answer; `null` before the first since the start, and for what asks nobody. */
+  /** Milliseconds since the last good answer; `null` before the first since the start, and for what asks no server. */
   readonly heardMs: number | null;
   /** Why the list may be old; empty while it is not. */
   readonly problem: string;

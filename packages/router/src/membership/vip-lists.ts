@@ -28,7 +28,7 @@ export class VipLists {
     this.#sink?.([{ type: 'listed', vip, members, ...(list !== '' && { list }) }]);
   }
 
-  /** The VIP is there no more: nobody is to be told. */
+  /** The VIP is there no more: none is to be told. */
   forget(vip: string): void {
     this.#last.delete(vip);
   }

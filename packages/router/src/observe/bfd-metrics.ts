@@ -4,7 +4,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 /** Names of the metrics begin so. */
 const PREFIX = 'bgp_lb_router_bfd_';
 
-/** What is read when somebody asks for the metrics. */
+/** What is read when there is a request for the metrics. */
 export interface BfdMetricSources {
   /** `undefined` while the BFD thread is dead. */
   status(): Promise<Pick<BfdStatus, 'sessions'> | undefined>;

@@ -11,7 +11,7 @@ import { observeSources } from './source-metrics.ts';
 /** Names of the metrics begin so. */
 const PREFIX = 'bgp_lb_router_';
 
-/** What is read when somebody asks for the metrics. */
+/** What is read when there is a request for the metrics. */
 export interface MetricSources {
   members(): readonly {
     readonly vip: string;
@@ -251,7 +251,7 @@ export class RouterMetrics {
     );
   }
 
-  /** A count that somebody else keeps; one that begins at 0 again is a reset, which `rate()` knows. */
+  /** A count that is kept elsewhere; one that begins at 0 again is a reset, which `rate()` knows. */
   #counter<L extends string>(
     name: string,
     help: string,

@@ -219,7 +219,7 @@ export class RouterObserver {
       'on-link',
       problem === '' ? fields : { ...fields, problem },
       `${address} on ${name}: ${phase}${problem === '' ? who : `: ${problem}`}`,
-      // Whoever is on the link can claim a VIP as often as he likes: nothing of the others may be lost by that.
+      // Any host on the link can claim a VIP as often as it likes: nothing of the others may be lost by that.
       { subject: `${address} ${name}`, limits: LIMITS.member },
     );
   }

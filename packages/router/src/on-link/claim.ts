@@ -1,7 +1,7 @@
 import type { LinkMessage, ReplyTo } from './link-message.ts';
 
 /**
- * Where we are with one VIP on one link. `probing`: we ask whether somebody has it. `standby`: somebody has, and we go on
+ * Where we are with one VIP on one link. `probing`: we ask whether a host has it. `standby`: a host has it, and we go on
  * asking. `answering`: it is ours.
  */
 export type ClaimPhase = 'probing' | 'standby' | 'answering';
@@ -9,7 +9,7 @@ export type ClaimPhase = 'probing' | 'standby' | 'answering';
 /** The claim of one VIP on one link. */
 export interface ClaimState {
   readonly phase: ClaimPhase;
-  /** Probes since somebody last answered. */
+  /** Probes since the last answer. */
   readonly unanswered: number;
   /** Announcements that are still to be sent. */
   readonly announcements: number;
@@ -46,13 +46,13 @@ export interface ClaimContext {
 
 /**
  * Unanswered probes after which an address counts as free (RFC 5227 section 1.1, PROBE_NUM). They follow each other faster than
- * there: clients wait for us, and on the segments of a data centre nobody needs a second to answer.
+ * there: clients wait for us, and on the segments of a data centre no host needs a second to answer.
  */
 const PROBES = 3;
 const PROBE_INTERVAL = 250;
 /** Between two probes of one who stands by: three of them are how long a load balancer that died goes unnoticed. */
 const STANDBY_INTERVAL = 500;
-/** Probes of one who has no member himself before he takes an address that nobody answers for: others come first. */
+/** Probes of a load balancer without members before it takes an address that no host answers for: others come first. */
 const QUIET_PROBES = 10;
 /** ANNOUNCE_NUM and more: one that is lost leaves a client with the address of the one before. */
 const ANNOUNCEMENTS = 3;
@@ -64,7 +64,7 @@ const ANNOUNCE_INTERVAL = 500;
  * come back to us while it has it too.
  */
 const REMINDER_INTERVAL = 10_000;
-/** Whoever says no more that an address is his, while we answer for it, has given it up: he would remind others of it twice in this. */
+/** A host that has not claimed the address for so long, while we answer for it, has given it up: it would have claimed it twice in this time. */
 const SETTLED = 2 * REMINDER_INTERVAL + 5_000;
 /** A claim is answered once in so long (RFC 5227 section 2.4 has ten seconds): two that both stay would fill the link. */
 const DEFEND_INTERVAL = 1_000;
@@ -147,7 +147,7 @@ function probed(
 ): ReturnType<typeof stepClaim> {
   if (from === context.own) return { state, actions: [] };
   if (state.phase === 'answering') {
-    // Who asks whether somebody has it says that he has it not.
+    // A host that probes for the address does not have it.
     const settled = from === state.owner ? { ...state, owner: undefined } : state;
     return { state: settled, actions: context.isServing ? [answer(replyTo)] : [] };
   }

@@ -1,11 +1,11 @@
 /** What a packet on a link says about an address of ours. Link-layer addresses are text, `02:00:00:00:00:01`. */
 export type LinkMessage =
-  /** Somebody wants to know who has it. */
+  /** A question: which host has it. */
   | { readonly type: 'question'; readonly from: string; readonly replyTo: ReplyTo }
-  /** Somebody asks whether he may have it (RFC 5227 section 2.1.1, RFC 4862 section 5.4). `undefined`: he does not say who he is. */
+  /** A probe of a host that wants it (RFC 5227 section 2.1.1, RFC 4862 section 5.4). `undefined`: its own address is not in it. */
   | { readonly type: 'probe'; readonly from: string | undefined; readonly replyTo: ReplyTo }
   /**
-   * Somebody says that he has it. Load balancers of this kind mark that they are such; `undefined`: a packet that has no room for a mark.
+   * A claim: the sender has it. Load balancers of this kind mark that they are such; `undefined`: a packet that has no room for a mark.
    * With `isShared`, `from` is the link-layer address that goes with the VIP: a load balancer, and not said which.
    */
   | {
@@ -33,9 +33,9 @@ export interface OutgoingPacket {
 export interface LinkLanguage {
   /** The address that a packet is about, and what it says; `undefined` for one that says nothing of that kind. */
   parse(packet: Uint8Array): { readonly address: string; readonly message: LinkMessage } | undefined;
-  /** Whether somebody has it, of one who has it not. */
+  /** A probe: whether a host has it. The sender has it not. */
   probe(address: string): OutgoingPacket;
-  /** Who else has it, of one who has it: what is answered goes to us alone, and nobody gives it up. */
+  /** A question of an owner: which other host has it. The answer goes to us alone, and no host gives it up. */
   question(address: string): OutgoingPacket;
   /** One packet or more, in this order. */
   answer(address: string, replyTo: ReplyTo): readonly OutgoingPacket[];

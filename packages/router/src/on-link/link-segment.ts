@@ -180,7 +180,7 @@ export class LinkSegment {
     }
   }
 
-  /** Whoever claims the address next, perhaps we ourselves, begins anew. */
+  /** The next claim of the address, ours perhaps, begins again. */
   #lose(error: Error): void {
     if (this.#isClosed) return;
     this.withdraw();

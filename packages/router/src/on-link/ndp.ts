@@ -111,7 +111,7 @@ function parseNeighborDiscovery(
   return { address, message: { type: 'question', from: linkAddressText(link), replyTo } };
 }
 
-/** The load balancer that a nonce names; `undefined` for one of anybody else. */
+/** The load balancer that a nonce names; `undefined` for any other nonce. */
 function senderOf(options: ReadonlyMap<number, Uint8Array>): string | undefined {
   const nonce = options.get(Option.nonce);
   const isMarked = nonce?.length === 14 && mark.every((octet, index) => nonce[6 + index] === octet);

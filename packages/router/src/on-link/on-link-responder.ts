@@ -25,9 +25,9 @@ export interface OnLinkStatus {
   readonly interface: string;
   /** `absent`: the link is not there, or cannot be spoken on. */
   readonly phase: ClaimPhase | 'absent';
-  /** The link-layer address of whoever else says that he has it. */
+  /** The link-layer address of another host that claims it. */
   readonly owner: string | null;
-  /** Whoever that is, is a load balancer of this kind: which of them answers is settled by itself. False where there is no owner. */
+  /** That host is a load balancer of this kind: which of them answers is settled by itself. False where there is no owner. */
   readonly isOwnerPeer: boolean;
   /** Why it is `absent`; empty otherwise. */
   readonly problem: string;

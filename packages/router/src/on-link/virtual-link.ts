@@ -15,7 +15,7 @@ export interface VirtualLink {
 
 /**
  * The link-layer address that goes with a VIP: a locally administered one of an IPv4 address itself, or of a digest of an IPv6 address
- * (FNV-1a, 32 bits). Whoever has the same VIP finds the same one, and nothing need be configured.
+ * (FNV-1a, 32 bits). A load balancer with the same VIP finds the same one, and nothing need be configured.
  */
 export function sharedLinkAddress(address: string): string {
   const { bytes } = parseIpAddress(address);

@@ -7,7 +7,7 @@ import { isVirtualLink, type VirtualLink, virtualLinkFault, virtualLinkOf } from
 /** Milliseconds between two looks at the devices. */
 const CHECK = 10_000;
 /**
- * The IPv4 dummy address (RFC 7600 section 4.8), which nobody else has and nobody can send to. Without an address rp_filter refuses
+ * The IPv4 dummy address (RFC 7600 section 4.8), which no other host has and none can send to. Without an address rp_filter refuses
  * everything that comes by a device.
  */
 const DUMMY = { address: '192.0.0.8', prefixLength: 32 } as const;
@@ -16,7 +16,7 @@ export interface VirtualLinksOptions {
   readonly clock: Clock;
   /** The protocol number of what is ours. */
   readonly protocol: number;
-  /** Somebody had changed a device, and it is as it should be again. */
+  /** A device had been changed, and it is as it should be again. */
   repaired(what: readonly string[]): void;
   /** It cannot be made so. */
   failing(problem: string): void;

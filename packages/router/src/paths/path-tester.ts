@@ -16,7 +16,7 @@ export interface PathTesterOptions {
   readonly ca: Pick<CaFile, 'text'>;
 }
 
-/** One request takes no longer (ms): whoever waits for the test has ten seconds. */
+/** One request takes no longer (ms): the command that waits for the test has ten seconds. */
 const LONGEST = 2000;
 /** Requests at a time. */
 const MOST_REQUESTS = 64;

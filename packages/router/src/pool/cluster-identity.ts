@@ -26,7 +26,7 @@ export class ClusterIdentity {
 
   /**
    * Learns from the members as they are. A new key is learned from a member in use that has an old one too, an old one is
-   * forgotten when nobody in use has it any more, and all when no member with one of them has a path. While nobody is in
+   * forgotten when no member in use has it any more, and all when no member with one of them has a path. While none is in
    * use the most of those that could be decide.
    * @returns the identities of the cluster; empty when any will do
    */

@@ -73,7 +73,7 @@ it('never holds back so many that less than the panic threshold of those who cou
         held += all.length - some.length;
         expect(some.every((member) => all.includes(member))).toBe(true);
         expect(some.length).toBeGreaterThanOrEqual(Math.ceil(all.length * settings.panicThreshold));
-        // Who serves at all is never nobody, where without damping there were some.
+        // Some member serves wherever one would without damping.
         expect(Object.keys(damped.weights()).length > 0).toBe(Object.keys(free.weights()).length > 0);
       }
     }),

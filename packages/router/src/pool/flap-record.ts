@@ -1,6 +1,6 @@
 /** How long a member that keeps leaving the pool is held back before it is taken in again. Milliseconds. */
 export interface FlapSettings {
-  /** After the second exit; each one more doubles it. The first is free. 0: nobody is held back. */
+  /** After the second exit; each one more doubles it. The first is free. 0: none is held back. */
   readonly flapHold: number;
   /** It grows no further than this. */
   readonly flapHoldMax: number;
@@ -72,7 +72,7 @@ export class FlapRecord {
     return now < this.#heldUntil;
   }
 
-  /** It is not good any more: what it has waited for begins anew, and this was no calm. */
+  /** It is not good any more: what it has waited for begins again, and this was no calm. */
   interrupt(now: number): void {
     if (this.#heldUntil !== undefined) {
       this.#heldUntil = undefined;

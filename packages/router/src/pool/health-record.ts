@@ -131,7 +131,7 @@ export class HealthRecord {
     this.#detail = detail;
   }
 
-  /** Starts the run of failures anew, so that only later probes count. */
+  /** Starts the run of failures again, so that only later probes count. */
   restartRun(): void {
     this.#recent = [];
     this.#silentInARow = 0;

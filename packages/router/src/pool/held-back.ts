@@ -9,9 +9,9 @@ export interface Judged {
 
 /**
  * Which members are not given more for now, because they left too often of late. Never so many that less than
- * `leastShare` (0 to 1) of the best that could be had is in use, or nobody: damping must not make the outage that it is
+ * `leastShare` (0 to 1) of the best that could be had is in use, or none is: damping must not make the outage that it is
  * there to prevent. Those that have waited the longest of their time are let in first then.
- * @param leastShare `undefined`: nobody is held back
+ * @param leastShare `undefined`: none is held back
  */
 export function heldBack(
   judged: readonly Judged[],

@@ -51,7 +51,7 @@ interface Claim {
 /**
  * What all sources say of one member of one VIP, each by itself: what one takes back is nothing that another has said.
  * What a member announces over a session goes before what a list says of it. One with a live session that has told all and
- * does not announce the VIP does not want it, whoever lists it; a list may drain one that announces itself.
+ * does not announce the VIP does not want it, even where a list has it; a list may drain one that announces itself.
  */
 export class MemberClaims {
   readonly #bySource = new Map<string, Claim>();

@@ -67,7 +67,7 @@ describe('the gates of a member', () => {
     happen(bench);
     expect(closed(bench, 'a')).toEqual(expected);
     expect(closed(bench, 'c')).toEqual({});
-    // What goes on does not begin anew.
+    // What goes on does not begin again.
     bench.wait(100).send({ type: 'tick' });
     expect(closed(bench, 'a')).toEqual(expected);
   });

@@ -16,7 +16,7 @@ interface Kept {
   readonly until: number;
   /** Why, in words. */
   readonly reason: string;
-  /** Why it is out when nobody has claimed it by then, and when its probes fail before. */
+  /** Why it is out when no source has claimed it by then, and when its probes fail before. */
   readonly unclaimed: string;
   readonly failed: string;
   /** BFD lost it together with all the others: it may be we who were deaf. */
@@ -150,7 +150,7 @@ export class Member {
 
   announce(source: SourceId, name: string, path: Announced, now: number): void {
     if (this.kept !== undefined) {
-      // In use all the time and claimed by its speaker: nothing to prove anew.
+      // In use all the time and claimed by its speaker: nothing to prove again.
       this.health.assumePassed(this.kept.isDoubtful ? 'in use all the time' : undefined);
       this.kept = undefined;
     }
@@ -310,7 +310,7 @@ export class Member {
     if (reason !== undefined) {
       this.#barriers.set(barrier, reason);
     } else if (this.#barriers.delete(barrier) && barrier === 'link') {
-      // Nobody knows what is at the other end of the cable now.
+      // It is not known what is at the other end of the cable now.
       this.health.reset();
     }
   }

@@ -71,7 +71,7 @@ describe('a member that the operator drains', () => {
 
   it('does not make the others look few: health is overruled by those in service alone', () => {
     const bench = drain(drain(running('a', 'b', 'c'), 'a', 0), 'b', 0);
-    // c answers badly: it is the only one in service, so that it is kept rather than nobody.
+    // c answers badly: it is the only one in service, so that it is kept.
     bench.probe('c', 'soft', 3).wait(20_000);
     expect(bench.weights()).toEqual({ c: 256 });
   });

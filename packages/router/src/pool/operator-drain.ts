@@ -6,7 +6,7 @@ import { LEAST_WEIGHT } from './member-view.ts';
 export interface OperatorDrain {
   /** Until then it keeps its live connections, with the least weight; after that it gets nothing (monotonic ms). */
   readonly until: number;
-  /** Also when nobody else is there to serve. */
+  /** Also when no other member is there to serve. */
   readonly isForced: boolean;
 }
 
@@ -18,7 +18,7 @@ interface Judged {
 
 /**
  * Takes from members that the operator drains what the rules gave them. Never does that empty a pool by itself, unless it is
- * forced: a drained member serves on, with the least weight, while nobody else does.
+ * forced: a drained member serves on, with the least weight, while no other does.
  */
 export function applyDrains(
   judged: readonly Judged[],

@@ -111,7 +111,7 @@ export class Pool {
     };
   }
 
-  /** True when this member is in use and no other one is active that stays: without it nobody would be left to serve. */
+  /** True when this member is in use and no other one is active that stays: without it none would be left to serve. */
   needs(nextHop: string): boolean {
     const isInUse = this.nextHops().some((one) => one.nextHop === nextHop);
     const others = this.#sorted().filter(
@@ -256,7 +256,7 @@ export class Pool {
     }));
     const trusted = isOverruled ? ruled : applyDoubts(ruled, this.#doubts, this.#settings.panicThreshold);
     const judged = applyDrains(trusted, this.#drains, now);
-    // Where too few are good, or nobody is there, everyone is welcome.
+    // Where too few are good, or none is there, all are taken.
     const leastShare = wasEmpty || isOverruled ? undefined : this.#settings.panicThreshold;
     const isBack = heldBack(judged, leastShare, now);
     const eligible = judged.filter(({ next }) => next.weight > 0);
@@ -281,7 +281,7 @@ export class Pool {
       const doubt = this.#doubts.get(member.nextHop);
       member.gates.look(gatesOf(member, { isHeld, isDrained, doubt }), now);
     }
-    // Before the next event, which may be that somebody in use says of which cluster it is.
+    // Before the next event, which may be that a member in use says of which cluster it is.
     this.#cluster.learn(members.map(identified));
     this.#wakeAt = this.#nextDeadline(members, now);
     return transitions;

@@ -42,7 +42,7 @@ function expectedMembers({ vips, neighbors }: RouterConfig, vip: string): readon
   if (members === undefined || members.configMap !== undefined) return [];
   const masters = neighbors.flatMap((one) => (members.bgp && one.role === 'master' ? [one] : []));
   const listed = members.static.map(({ address }) => address);
-  // Whoever is in a range is not known, nor what a name stands for.
+  // The members of a range are not known, nor what a name stands for.
   const isClosed =
     masters.every(({ address }) => address !== undefined) && listed.every((one) => isIP(one) !== 0);
   const announcing = masters.flatMap(({ address: session, memberAddress }) =>

@@ -60,7 +60,7 @@ function kernel(): string {
     lab.ip('nexthop'),
     lab.ip('rule'),
     lab.ip('-6', 'rule'),
-    // But for what comes with link-local addresses, of which nobody knows when they are ready.
+    // But for what comes with link-local addresses, of which it is not known when they are ready.
     lab.ip('route', 'show', 'table', 'all').replaceAll(/^.*(?:fe80|multicast ff00)::.*\n/gm, ''),
     lab.exec('nft', 'list', 'ruleset'),
   ].join('\n---\n');

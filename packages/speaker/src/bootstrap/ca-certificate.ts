@@ -3,7 +3,7 @@ import { type Stats, statSync } from 'node:fs';
 import { publicKeyHashes, readRegularFile } from '@bgp-lb/daemon';
 import type { CaReading } from './latch.ts';
 
-/** ca.crt of a cluster holds one or two certificates; this bounds what is read of a file that somebody else writes. */
+/** ca.crt of a cluster holds one or two certificates; this bounds what is read of a file that another program writes. */
 const MAX_BYTES = 256 * 1024;
 
 interface Loaded {

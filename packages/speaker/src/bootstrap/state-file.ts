@@ -11,7 +11,7 @@ export interface LoadedState {
 }
 
 /**
- * `corrupt`: the file was read and is not what this version writes; it was put aside, for whoever wants to look.
+ * `corrupt`: the file was read and is not what this version writes; it was put aside, for a look at it.
  * `unread`: it could not be read, and may be good: it is left alone, and to be read again.
  */
 export type StateFault =

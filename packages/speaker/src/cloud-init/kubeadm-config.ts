@@ -8,7 +8,7 @@ export interface KubeadmSettings {
   readonly token: string;
   /** 64 hexadecimal digits that encrypt the certificates which masters share. */
   readonly certificateKey: string | undefined;
-  /** `sha256:HEX` of the CA's key; without one, joiners believe whoever knows the token. */
+  /** `sha256:HEX` of the CA's key; without one, joiners trust any server that knows the token. */
   readonly caCertHash: string | undefined;
   readonly kubernetesVersion: string | undefined;
   readonly podSubnet: string | undefined;

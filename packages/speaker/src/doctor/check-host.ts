@@ -90,7 +90,7 @@ export function checkArp(
   });
 }
 
-/** Input chains that drop what nobody accepts: whether they accept ours only their rules tell, and those are named. */
+/** Input chains that drop what no rule accepts: whether they accept ours only their rules tell, and those are named. */
 export function checkFirewall(chains: readonly NftChain[], needed: readonly string[]): readonly Finding[] {
   if (chains.length === 0) return [good('firewall', 'nftables', 'no input chain drops by default')];
   return chains.map(({ family, table, name }) =>

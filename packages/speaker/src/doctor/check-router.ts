@@ -55,7 +55,7 @@ export function judgeRouter(router: RouterPeerConfig, attempt: Attempt, way: str
 
 /**
  * Connects as the speaker does, with password and GTSM, and closes. Where that meets silence a plain attempt tells more: a closed
- * port answers with a reset that nobody signs and that has an ordinary TTL, so that the kernel drops it.
+ * port answers with a reset that is not signed and that has an ordinary TTL, so that the kernel drops it.
  */
 export async function connectRouter(
   router: RouterPeerConfig,

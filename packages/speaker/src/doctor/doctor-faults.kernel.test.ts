@@ -9,7 +9,7 @@ import { checkCa } from './check-api-server.ts';
 
 const TIMEOUT = 120_000;
 
-/** On the link, with nobody there. */
+/** On the link, with no host there. */
 const NOBODY = '10.9.0.66';
 /** Behind no route. */
 const FAR = '203.0.113.1';

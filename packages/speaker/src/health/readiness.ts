@@ -6,8 +6,8 @@ import type { ProbeResult } from '@bgp-lb/daemon';
  * - `ready`: /readyz was green `rise` times
  * - `soft`: it answers, but not with 200 in time
  * - `unauthorized`: it answers 401 or 403
- * - `stopping`: it said itself that it is shutting down, and nobody has been started in its place yet
- * - `hard`: nobody listens, or somebody with a certificate of another CA
+ * - `stopping`: it said itself that it is shutting down, and none has been started in its place yet
+ * - `hard`: nothing listens, or a server with a certificate of another CA
  */
 export type ReadinessLevel = 'unknown' | 'ready' | 'soft' | 'unauthorized' | 'stopping' | 'hard';
 
@@ -98,7 +98,7 @@ function verdictOf(result: ProbeResult, unauthenticated: Thresholds['unauthentic
     case 'timeout':
       return 'soft';
     case 'shortage':
-      // Nobody was asked. A master that lives must not lose its connections to that; the router's own probes see one that is dead.
+      // No server was asked. A master that lives must not lose its connections to that; the router's own probes see one that is dead.
       return 'soft';
     default:
       // Answered by TLS with a certificate of this cluster, and then cut, endless or no HTTP: it is there, and not well. Otherwise

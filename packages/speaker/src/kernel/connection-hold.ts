@@ -69,7 +69,7 @@ export class ConnectionHold {
     return this.#enqueue(() => this.#settle());
   }
 
-  /** Makes the table again when somebody has deleted it, with what is held now. @throws NftablesError */
+  /** Makes the table again when it has been deleted, with what is held now. @throws NftablesError */
   repair(): Promise<void> {
     return this.#enqueue(async () => {
       const { nft, repaired } = this.#options;

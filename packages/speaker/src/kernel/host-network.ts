@@ -46,7 +46,7 @@ export interface HostNetworkOptions {
   readonly repaired: (object: OwnedObject, what: string) => void;
   /** What keeps routes to the VIPs from being there, one phrase each: told when it changes. */
   readonly routesMissing: (why: readonly string[]) => void;
-  /** VIPs that somebody else has put on a link of this host: told when it changes. */
+  /** VIPs that another program has put on a link of this host: told when it changes. */
   readonly elsewhere: (found: readonly VipElsewhere[]) => void;
 }
 
@@ -68,7 +68,7 @@ export class HostNetwork {
   #bound: ReadonlySet<string> = new Set();
   /** VIPs that the last completed pass bound: what is new against it is a change of ours, not a repair. */
   #applied: ReadonlySet<string> | undefined;
-  /** Links that had their ARP settings before: another value there is somebody's doing. */
+  /** Links that had their ARP settings before: another value there was set by another program. */
   readonly #arpSettled = new Set<number>();
   #uplinks: readonly string[] = [];
   #routesMissing: readonly string[] = [];
@@ -100,7 +100,7 @@ export class HostNetwork {
     return this.#routesMissing;
   }
 
-  /** VIPs that somebody else has on a link of this host, as of the last pass. */
+  /** VIPs that another program has on a link of this host, as of the last pass. */
   get elsewhere(): readonly VipElsewhere[] {
     return this.#elsewhere;
   }
@@ -147,7 +147,7 @@ export class HostNetwork {
     this.#applied = bound;
   }
 
-  /** What a speaker with other settings left here is taken away, once: it is not kept away from whoever wants it. */
+  /** What a speaker with other settings left here is taken away, once: others may use it. */
   async #clear(): Promise<void> {
     if (this.#applied !== undefined) return;
     this.#addresses.remove(new Set());
@@ -215,7 +215,7 @@ export class HostNetwork {
       return;
     await nft.apply(tableCommands(vips, current, members, LEASE_SECONDS));
     this.#uplinks = current;
-    // The table is there: neither the start nor a VIP waits for another run of nft. Whoever asks next for what it says does.
+    // The table is there: neither the start nor a VIP waits for another run of nft. The next question about it does.
     this.#fingerprint = this.#readFingerprint().catch(() => undefined);
   }
 

@@ -30,7 +30,7 @@ export function needsMapping(vip: VipConfig): boolean {
  * The whole table as one transaction: whatever was there is replaced without a moment in between.
  *
  * Guard: a VIP packet that comes in by an uplink and is not for this host was misdirected by a router that has not moved
- * on yet. TCP gets a reset, so that the client connects anew at once; the rest is dropped, so that it cannot loop. It sits
+ * on yet. TCP gets a reset, so that the client connects again at once; the rest is dropped, so that it cannot loop. It sits
  * in prerouting, since a host with ip_forward=0 drops such packets before the forward hook, silently. Packets of pods to
  * the VIP come in by other interfaces and pass.
  *
@@ -148,7 +148,7 @@ function elementCommands(bound: readonly VipConfig[], leaseSeconds: number): rea
 
 /**
  * What the table says, without what changes by itself or by renewal: handles, counters, and the leased elements.
- * Equal fingerprints mean that nobody changed the table.
+ * Equal fingerprints mean that the table was not changed.
  */
 export function fingerprint(objects: readonly unknown[]): string {
   return JSON.stringify(objects, (key, value: unknown) => {

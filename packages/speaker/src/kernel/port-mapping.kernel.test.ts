@@ -97,7 +97,7 @@ function connect(...from: readonly LineProcess[]): Promise<readonly unknown[]> {
 }
 
 describe('beside the rules of others', () => {
-  // In which order the daemons of a host start is nobody's choice.
+  // The daemons of a host start in any order.
   it.each([
     ['kube-proxy-iptables', 'before'],
     ['kube-proxy-iptables', 'after'],

@@ -39,7 +39,7 @@ export class VipAddresses {
   }
 
   /**
-   * Puts the bound VIPs that are missing on `lo`, makes leases of those that somebody else put there for good, and then
+   * Puts the bound VIPs that are missing on `lo`, makes leases of those that another program put there for good, and then
    * removes the same address with another prefix length, which would take its whole subnet to this host.
    * @returns what was done, one phrase each
    */
@@ -72,7 +72,7 @@ export class VipAddresses {
     return [phrase(vip, own), ...remove()];
   }
 
-  /** An address keeps the scope that it was added with: it is added anew, under another prefix length meanwhile. */
+  /** An address keeps the scope that it was added with: it is added again, under another prefix length meanwhile. */
   #rescope(index: number, vip: VipConfig): void {
     const { address } = vip;
     const prefixLength = hostLength(address);
@@ -82,7 +82,7 @@ export class VipAddresses {
     this.#routes.deleteAddress({ index, address, prefixLength: interim(address) });
   }
 
-  /** Starts the lease of every bound VIP anew. */
+  /** Starts the lease of every bound VIP again. */
   renew(bound: ReadonlySet<string>): void {
     const index = this.#loopback();
     for (const vip of this.#vips) if (bound.has(vip.address)) this.#set(index, vip);

@@ -5,7 +5,7 @@ import type { VipConfig } from '../config/speaker-config.ts';
 /** RTPROT_* of our routes, as of our addresses. */
 const ROUTE_PROTOCOL = 84;
 
-/** Below any route that somebody else may have for the VIP; the routers follow each other in the order of the configuration. */
+/** Below any route that another program may have for the VIP; the routers follow each other in the order of the configuration. */
 const FIRST_METRIC = 8_400;
 
 type Routes = Pick<RouteSocket, 'routes' | 'setRoute' | 'deleteRoute' | 'routeTo'>;
@@ -32,7 +32,7 @@ interface WantedRoute {
 }
 
 /**
- * The routes of this host to the VIPs, by the load balancers: for a VIP outside every subnet that nobody else has a route to. The
+ * The routes of this host to the VIPs, by the load balancers: for a VIP outside every subnet that has no other route. The
  * address on `lo` wins over them, once it is bound. Ours are those with our protocol and one of our metrics.
  */
 export class VipRoutes {

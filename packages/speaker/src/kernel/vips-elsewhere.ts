@@ -9,7 +9,7 @@ export interface VipElsewhere {
   readonly link: string;
 }
 
-/** The VIPs that somebody else (kube-vip, keepalived, a person) has put on a link. In the order of the VIPs. */
+/** The VIPs that another program (kube-vip, keepalived, a person) has put on a link. In the order of the VIPs. */
 export function vipsElsewhere(
   vips: readonly VipConfig[],
   links: readonly Link[],

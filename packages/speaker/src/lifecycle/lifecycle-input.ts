@@ -31,9 +31,9 @@ export interface LifecycleInput {
   /** The last probe was refused: the API server has closed its port. Ends a drain at first sight. */
   readonly isPortClosed: boolean;
   readonly drain: DrainRequest | undefined;
-  /** A drain is to end now, whoever is connected. */
+  /** A drain is to end now, even while clients are connected. */
   readonly isHurried: boolean;
-  /** Connections of clients to the VIPs on this host, counted during a drain; `undefined` when nobody knows. */
+  /** Connections of clients to the VIPs on this host, counted during a drain; `undefined` when it is not known. */
   readonly clients: number | undefined;
   /** Other masters that the routers have for this VIP and that do not drain themselves, counted during a drain; 0 otherwise. */
   readonly others: number;

@@ -43,7 +43,7 @@ export interface LifecycleOptions {
   readonly hold: (holds: ReadonlyMap<string, Hold>) => Promise<void>;
   /** Resolves when the routers have worked on all that was advertised and withdrawn before. May never do so. */
   readonly movedOn: () => Promise<void>;
-  /** Counts connections of clients to all VIPs, anew or as of a moment ago; `undefined` when the kernel does not tell. */
+  /** Counts connections of clients to all VIPs, again or as of a moment ago; `undefined` when the kernel does not tell. */
   readonly clients: (isAnew: boolean) => number | undefined;
   /** How many other masters the routers have for a VIP that do not drain themselves. */
   readonly others: (vip: string) => number;

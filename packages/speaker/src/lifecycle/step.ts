@@ -108,22 +108,22 @@ function close(
   const reason = `the drain ends: ${why}`;
   if (!input.isHeld && now - at < times.holdLimit) return { state, reason };
   if (input.clients !== 0 && !input.isHurried) {
-    // Nobody new comes in by a closed port: who is left is being answered.
+    // No new client comes in by a closed port: those that are left are being answered.
     if (now - at < (input.isPortClosed ? times.inFlightLimit : times.closingLimit)) return { state, reason };
-    // Somebody came in the last moment, and stays: as long as others may.
+    // A client came in the last moment, and stays: as long as others may.
     if (isEarly && input.clients !== undefined)
       return { state: { ...state, closing: undefined }, reason: clientsLeft(input) };
   }
   return { state: { ...state, withdrawnAt: now }, reason: `drained: ${why}` };
 }
 
-/** Nobody is served any more: a dead API server is not advertised for a moment longer. */
+/** No client is served any more: a dead API server is not advertised for a moment longer. */
 function withdrawDead(state: Draining, { readinessDetail: why }: LifecycleInput, now: number): Decision {
   const closing = state.closing ?? { at: now, isEarly: false, why };
   return { state: { ...state, closing, withdrawnAt: now }, reason: `drained: ${closing.why}` };
 }
 
-/** An API server that stops serves nobody in any case; a drain that people ask for does not empty the pool unless forced. */
+/** An API server that stops serves no client in any case; a drain that people ask for does not empty the pool unless forced. */
 function mustStay({ drain, others, readiness, isHurried }: LifecycleInput): boolean {
   if (readiness === 'stopping' || isHurried) return false;
   return drain !== undefined && !drain.isForced && others === 0;

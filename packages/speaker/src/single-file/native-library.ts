@@ -21,7 +21,7 @@ class NativeLibraryError extends Error {
 
 /**
  * A file of the executable on the disk, where the dynamic linker can load it from. It is kept for the next start, and checked
- * each time: the folder must be this user's and nobody else may write to it, the file must have exactly these octets.
+ * each time: the folder must be this user's and no other user may write to it, the file must have exactly these octets.
  * @param folders where it may be, the first choice first: a container has a read-only root
  * @returns the descriptor of the checked file, which is to be loaded by `/proc/self/fd`, so that it is the one that was checked
  * @throws NativeLibraryError with the reason of each folder
@@ -70,7 +70,7 @@ function checkFolder(folder: string): void {
   }
 }
 
-/** `undefined` when it is not there, or not as wanted: it is then written anew. */
+/** `undefined` when it is not there, or not as wanted: it is then written again. */
 function openChecked(path: string, wanted: string): number | undefined {
   let file: number;
   try {

@@ -50,7 +50,7 @@ export class MemorySocket extends Socket {
     peer?.destroy(errno('ECONNRESET'));
   }
 
-  /** Nothing arrives any more in either direction, and nobody is told. */
+  /** Nothing arrives any more in either direction, and neither end is told. */
   cut(): void {
     this.#isCut = true;
     if (this.#peer !== undefined) this.#peer.#isCut = true;

@@ -212,7 +212,7 @@ class AttributeDecoder implements DecodedAttributes {
   }
 }
 
-/** The AS4 attributes are not: they are made anew for a peer that needs them. */
+/** The AS4 attributes are not: they are made again for a peer that needs them. */
 function isPassedOn({ code, flags }: AttributeEntry): boolean {
   return flags === OPTIONAL_TRANSITIVE && code !== as4Path.code && code !== as4Aggregator.code;
 }

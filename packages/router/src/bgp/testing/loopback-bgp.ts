@@ -22,7 +22,7 @@ export const LOCAL_AS: number = 64512;
 /** On the wire 127.0.0.1, the source that the kernel takes for connections to loopback. */
 export const ROUTER_ADDRESS: string = '10.0.0.1';
 
-/** A TCP port of loopback that nobody uses. */
+/** A TCP port of loopback that nothing uses. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -61,7 +61,7 @@ export function routerNeighbors(
   });
 }
 
-/** Masters are whoever connects from 10.0.0.0/24. */
+/** Masters are any peer that connects from 10.0.0.0/24. */
 export const masters: MasterNeighborConfig = {
   role: 'master',
   name: 'masters',
@@ -153,7 +153,7 @@ export class LoopbackMaster {
     await this.#speaker.close({ text: 'for a test' });
   }
 
-  /** It takes us for dead: Cease/BFD Down, and it connects anew. */
+  /** It takes us for dead: Cease/BFD Down, and it connects again. */
   bfdDown(): void {
     this.#speaker.peer('router')?.bfdDown();
   }

@@ -17,7 +17,7 @@ export class MemoryRouter {
     readonly address: string;
     /** An IPv4 address. */
     readonly routerId: string;
-    /** Masters are whoever connects from there. */
+    /** Masters are any peer that connects from there. */
     readonly range: string;
     readonly vip: string;
     readonly asn: number;

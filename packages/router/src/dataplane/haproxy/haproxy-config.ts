@@ -97,7 +97,7 @@ function defaults(settings: HaproxySettings): string[] {
     '  timeout client-fin 30s',
     `  timeout check ${check.timeout}ms`,
     '  timeout queue 1s',
-    // Whoever has vanished without a word is found by keepalives, not by idleness.
+    // One that has vanished without a word is found by keepalives, not by idleness.
     ...['cli', 'srv'].flatMap((side) => [
       `  option ${side}tcpka`,
       `  ${side}tcpka-idle ${idle}`,

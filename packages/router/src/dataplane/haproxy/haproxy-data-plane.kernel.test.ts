@@ -88,7 +88,7 @@ describe('HAProxy, driven at run time', () => {
     ]);
     await connections(20);
     expect(host.requests.get(second)).toBeUndefined();
-    // Alone it serves: nobody else does.
+    // Alone it serves: nothing else does.
     await host.serve(plane, [{ nextHop: second, weight: 1 }]);
     expect(await host.connect()).toBe(second);
   });

@@ -62,7 +62,7 @@ export class HaproxyDataPlane implements DataPlane {
   readonly #checks: ChecksByVip;
   readonly #problems = new Map<'haproxy' | 'master' | 'file' | 'route', string>();
   #failing: string | undefined;
-  /** Everything was as wanted at the last look, and nothing else is wanted since: what differs is somebody else's doing. */
+  /** Everything was as wanted at the last look, and nothing else is wanted since: what differs is another's doing. */
   #isSettled = false;
   /** When old workers are to be looked at (monotonic ms). */
   #oldDue = 0;

@@ -81,7 +81,7 @@ function usedServers(
   }));
 }
 
-/** What waits for its first check is used by nobody yet. */
+/** What waits for its first check is not used yet. */
 function isProven({ check, sessions }: RunningServer): boolean {
   return check === 'L7OK' || sessions > 0;
 }

@@ -4,7 +4,7 @@ import type { RunningServer } from './run-time-answers.ts';
 
 /** At least so long (ms), so that neither flaps. */
 const HOLD = 5000;
-/** As long as HAProxy has nobody by its own checks (ms): after a start it takes some of them to find out who is good. */
+/** As long as HAProxy has no server by its own checks (ms): after a start it takes some of them to find out which are good. */
 const PATIENCE = 1000;
 
 /**

@@ -61,7 +61,7 @@ export function wantedServers(
 }
 
 /**
- * What turns the servers of a backend into those that are wanted. Pure, and the same whoever has changed them.
+ * What turns the servers of a backend into those that are wanted. Pure, and the same whatever has changed them.
  * @param address of the VIP
  */
 export function serverDifference(
@@ -150,7 +150,7 @@ function changed(address: string, wanted: WantedServer, server: RunningServer): 
   if (wanted.isOverruled && !server.isUp) {
     say(`set server ${name} health up`, `${server.status}, used all the same since too few members are good`);
   }
-  // Whoever comes from `drain` or `maint` may have failed its check for all that is known: a passed one is waited for.
+  // One that comes from `drain` or `maint` may have failed its check for all that is known: a passed one is waited for.
   const isProven = wanted.isOverruled || (server.isUp && server.check === 'L7OK');
   const admin = wanted.isDrained || (server.admin !== 'ready' && !isProven) ? 'drain' : 'ready';
   if (server.admin !== admin) {

@@ -44,7 +44,7 @@ export class VipRoutes {
     ];
   }
 
-  /** An address that an interface has needs no route of ours: whoever put it there answers for it. */
+  /** An address that an interface has needs no route of ours: the program that put it there answers for it. */
   #compare(vips: readonly string[]): { missing: string[]; superfluous: string[] } {
     const owned = new Set(this.#socket.addresses().map(({ address }) => address));
     const wanted = vips.filter((vip) => !owned.has(vip)).map(hostPrefix);

@@ -38,7 +38,7 @@ export class CarriedVips {
     return this.#map(({ nextHops }) => nextHops);
   }
 
-  /** Everybody who is asked for, some more than once. */
+  /** All that are asked for, some more than once. */
   get nextHops(): readonly string[] {
     return [...this.#carried.values()].flatMap(({ nextHops }) => nextHops.map(({ nextHop }) => nextHop));
   }

@@ -2,7 +2,7 @@ import { type Finding, fault, good, type NftChain, warning } from '@bgp-lb/daemo
 import type { Link } from '@bgp-lb/linux';
 import { applySysctls, type SysctlAccess, type SysctlSetting } from './sysctls.ts';
 
-/** Forward chains that drop what nobody accepts: VIP packets have to pass them. Pure. */
+/** Forward chains that drop what no rule accepts: VIP packets have to pass them. Pure. */
 export function checkForwarding(
   chains: readonly NftChain[],
   vips: readonly { readonly address: string; readonly port: number }[],

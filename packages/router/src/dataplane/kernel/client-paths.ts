@@ -54,7 +54,7 @@ function faultsOf(vip: KernelVip, question: ClientPathQuestion): readonly Client
     const what = whereTo(vip, client, question);
     return what === undefined ? [] : [{ client, what }];
   });
-  // Read anew: one that was added a moment ago is to be named.
+  // Read again: one that was added a moment ago is to be named.
   const now = astray.length === 0 ? [] : foreignRules(version, question);
   const faults = astray.map(({ client, what }) => {
     const rule = now.find((one) => one.priority < MAIN_PRIORITY && matches(one, vip, client));

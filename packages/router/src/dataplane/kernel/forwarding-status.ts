@@ -16,7 +16,7 @@ export interface ForwardingQuestion {
   readonly resolver: NextHopResolver;
   /** Reads the buckets of a group from the kernel. */
   readonly buckets: (groupId: number) => readonly NexthopBucket[];
-  /** Reads how many packets a group's members had, by their ids; `undefined` where nobody counts. */
+  /** Reads how many packets a group's members had, by their ids; `undefined` where they are not counted. */
   readonly packets: (groupId: number) => ReadonlyMap<number, number> | undefined;
 }
 

@@ -61,7 +61,7 @@ export function readOwnObjects(socket: KernelSocket, protocol: number): ReadBack
 
 /**
  * Throws when the kernel does not answer, or would let this process change nothing: without CAP_NET_ADMIN. Nothing is changed
- * by it, and nobody is told of a change.
+ * by it, and neither end is told of a change.
  */
 export function checkWritable(socket: Pick<RouteSocket, 'links' | 'deleteNexthop'>): void {
   socket.links();
@@ -75,7 +75,7 @@ export function checkWritable(socket: Pick<RouteSocket, 'links' | 'deleteNexthop
   }
 }
 
-/** A group's buckets; none when somebody deleted it this very moment: the repair is on its way. */
+/** A group's buckets; none when it was deleted this very moment: the repair is on its way. */
 export function readBuckets(socket: Pick<RouteSocket, 'nexthopBuckets'>, groupId: number): NexthopBucket[] {
   try {
     return socket.nexthopBuckets(groupId);

@@ -377,7 +377,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   #filtered({ vips, repaired, problem }: NftLook): void {
     this.#problems.set('nft', problem === undefined ? [] : [problem]);
     if (repaired.length > 0) this.#reportRepair(repaired);
-    // Also where nft cannot be had: that is said, and no reason to serve nobody.
+    // Also where nft cannot be had: that is said, and no reason to serve no client.
     if (this.#vips.filtered(vips) && this.#monitor !== undefined) this.#forward();
   }
 

@@ -79,7 +79,7 @@ describe('a request whose acknowledgement is lost in a flood', () => {
     expect(events.filter(({ event, text }) => event === 'refused' && text.includes('ENOBUFS'))).toHaveLength(
       1,
     );
-    // Nobody heard of a state in between, or of a member without a way.
+    // Nothing was told of a state in between, or of a member without a way.
     expect(events.filter(({ event }) => ['forwarding', 'link', 'failing'].includes(event))).toEqual([
       { event: 'forwarding', text: `${VIP} ${after.join(' ')}` },
     ]);
@@ -91,7 +91,7 @@ describe('a question whose answer is lost in a flood', () => {
     expect(plane.crowd('requests')).toBe(1);
     lab.batch(flood());
     const seen = plane.events.length;
-    // Somebody takes our route away: what is there is read, and the first answer is lost.
+    // Our route is taken away: what is there is read, and the first answer is lost.
     lab.ip('route', 'del', VIP, 'metric', '84');
     await plane.event(
       (event) =>

@@ -48,7 +48,7 @@ const forwardingTo = (...nextHops: string[]) => ({
   text: `${VIP} ${nextHops.join(' ')}`,
 });
 
-/** Cables the LB to m1 anew, by an interface of that name. */
+/** Cables the LB to m1 again, by an interface of that name. */
 function cable(device: string): void {
   const { namespace } = lab.member('m1');
   lab.ip('link', 'add', device, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', namespace);

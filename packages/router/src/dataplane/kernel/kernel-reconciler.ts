@@ -57,7 +57,7 @@ export class KernelReconciler {
   #options: KernelReconcilerOptions;
   #known: KernelObjects = noObjects;
   #probePaths = new KnownProbePaths();
-  /** Nobody knows what the kernel has: the next pass reads it first. */
+  /** It is not known what the kernel has: the next pass reads it first. */
   #isUncertain = true;
   /** The kernel's words when it refused a resilient group and took a plain one; `undefined` while it takes resilient ones. */
   #plainBecause: string | undefined;
@@ -209,7 +209,7 @@ export class KernelReconciler {
     return this.membersOf(this.groupOf(vip, table, metric));
   }
 
-  /** What an earlier life left for a VIP: by the route, or where somebody removed that, by the VIP's own group id. */
+  /** What an earlier life left for a VIP: by the route, or where that was removed, by the VIP's own group id. */
   found(vip: string, place: { table: number; metric: number; buckets: number }): WeightedNextHop[] {
     const byRoute = this.forwarding(vip, place.table, place.metric);
     const { groups } = this.#known;

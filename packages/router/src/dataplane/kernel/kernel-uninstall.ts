@@ -46,7 +46,7 @@ function removeObjects({ socket, protocol, isDry }: UninstallOptions): string[] 
   return all.map((operation) => describeOperation(operation).replace(/^delete-/, ''));
 }
 
-/** What nobody has changed since gets its former value again. */
+/** What was not changed since gets its former value again. */
 function restoreSysctls({ sysctl, record, isDry }: UninstallOptions): Omit<Removal, 'removed'> {
   const restored: string[] = [];
   const left: string[] = [];

@@ -21,7 +21,7 @@ function wanted(nextHops: readonly string[], buckets = 1024): Wanted {
   };
 }
 
-/** A life of the pool: from nothing to three members, one leaves, other buckets, nobody, one again. */
+/** A life of the pool: from nothing to three members, one leaves, other buckets, none, one again. */
 const life: readonly Wanted[] = [
   wanted([]),
   wanted(['10.0.0.11', '10.0.0.12', '10.0.0.13']),

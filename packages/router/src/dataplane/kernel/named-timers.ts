@@ -1,6 +1,6 @@
 import type { Clock } from '@bgp-lb/protocol/node';
 
-/** Timers of which each name has one: to arm it anew cancels it. */
+/** Timers of which each name has one: to arm it again cancels it. */
 export class NamedTimers<Name extends string> {
   readonly #clock: Clock;
   readonly #cancels = new Map<Name, () => void>();

@@ -19,7 +19,7 @@ import {
 const CONNTRACK = '/proc/sys/net/netfilter/nf_conntrack_max';
 /** Changes that come together are looked at together (ms). */
 const TOGETHER = 20;
-/** Two looks at the tables are at least so far apart (ms): each costs a process, and somebody may change them for ever. */
+/** Two looks at the tables are at least so far apart (ms): each costs a process, and they may be changed for ever. */
 const GAP = 250;
 /** After nft has failed it is tried again (ms): an interface that has gone may be there again. */
 const RETRY = 2000;
@@ -78,7 +78,7 @@ export class NftKeeper {
     }
   }
 
-  /** Looks at the tables and makes anew what is not as wanted; `looked` hears what came of it before this resolves. */
+  /** Looks at the tables and makes again what is not as wanted; `looked` hears what came of it before this resolves. */
   look(): Promise<void> {
     this.#timers.cancelAll();
     this.#lastLook = this.#options.clock.now();

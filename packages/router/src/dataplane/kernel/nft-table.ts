@@ -72,7 +72,7 @@ export interface NftTable {
 /**
  * The filter. In `forward` only VIP:port and ICMP pass towards a VIP (invariant 9);
  * the rest is refused at once, since a drop would make clients wait. In `prerouting` answers of a VIP to this host
- * (health probes: nobody else here talks from there) get a mark that rp_filter can look the VIP up with, and what
+ * (health probes: nothing else here talks from there) get a mark that rp_filter can look the VIP up with, and what
  * is only passing through is exempt from connection tracking: with direct return it sees half of each connection.
  * New connections to a VIP without members are reset there too. In `output` redirects for a VIP are dropped: clients that took one
  * would send past this host, to one member and also after its death. IPv4 has a setting for that, IPv6 has none.
@@ -95,7 +95,7 @@ export function filterTable(options: NftTableOptions): NftTable {
   };
 }
 
-/** One transaction that makes a table anew. */
+/** One transaction that makes a table again. */
 export function nftCommands({ family, name: tableName = NFT_TABLE, sets = [], chains }: NftTable): NftJson[] {
   const table = { family, name: tableName };
   const base = { family, table: tableName };

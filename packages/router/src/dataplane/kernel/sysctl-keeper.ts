@@ -5,7 +5,7 @@ import { applySysctls, type SysctlAccess, wantedSysctls } from './sysctls.ts';
 interface SysctlLook {
   /** Settings that were needed for the first time. */
   readonly configured: readonly string[];
-  /** Settings that somebody had changed back. */
+  /** Settings that had been changed back. */
   readonly repaired: readonly string[];
   readonly problems: readonly string[];
 }

@@ -22,7 +22,7 @@ const LARGEST = 10_000;
 
 /**
  * What the settings of the host were before they were changed, in a file: `uninstall` puts them back. It holds for one boot of one
- * network namespace: after that the kernel has begun anew, and so does the record.
+ * network namespace: after that the kernel has begun again, and so does the record.
  */
 export class SysctlRecord {
   readonly #path: string;

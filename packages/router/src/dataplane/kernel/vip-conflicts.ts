@@ -3,7 +3,7 @@ import type { KernelVip } from './kernel-data-plane-options.ts';
 
 /**
  * What keeps a VIP from being forwarded although our route is there: this host has the address itself, or a route
- * of somebody else is preferred. One sentence each; neither is ours to remove.
+ * of another is preferred. One sentence each; neither is ours to remove.
  */
 export function vipConflicts(
   socket: Pick<RouteSocket, 'routeTo'>,

@@ -49,7 +49,7 @@ export class SimulatedClients {
     return this.#judge.judge(this.#counts(), this.members, this.#panicThreshold, this.now);
   }
 
-  /** Somebody removed the tables, and they were made anew. */
+  /** The tables were removed, and they were made again. */
   reset(): void {
     for (const map of [this.#arrived, this.#syns, this.#followed, this.#established]) map.clear();
   }

@@ -151,11 +151,11 @@ describe('the commands', () => {
       expect(await examine()).toEqual({ code: 0, bad: [] });
     });
 
-    it('names the master that answers ARP for the VIP, and a chain that drops what is forwarded', async () => {
+    it('names the master that answers ARP for the VIP, and a chain that may drop packets of clients', async () => {
       const stranger = lab.master(3);
       await stranger.exec(['ip', 'address', 'add', `${vipAddress}/32`, 'dev', 'lo']);
       const table =
-        'table inet f { chain c { type filter hook forward priority 10; policy drop; accept; }; }';
+        'table inet f { chain c { type filter hook forward priority 10; policy drop; ip saddr 10.0.0.0/8 accept; }; }';
       await lab.lb.exec(['nft', '-f', '-'], { input: table });
       // So that the load balancer knows whose link-layer address it is.
       const connect = `require('node:net').connect(1, '${stranger.address}').on('error', () => {})`;

@@ -121,7 +121,7 @@ describe('clients that are not served although all health checks pass', () => {
       await untilSeen('dropped-here', since);
       const { status, clients } = await view();
       expect(clients?.text).toMatch(/^0 of \d+ SYNs that came by eth1 within \d+ s left this host/);
-      expect(status).toContain('but clients are not served');
+      expect(status).toMatch(/, but packets to .* are dropped by the firewall, chain ip filter FORWARD$/);
       const { code } = await doctor();
       expect(code).toBe(1);
     } finally {
@@ -189,8 +189,34 @@ describe.skipIf(!hasFrr())('a load balancer whose routing is known to lead clien
         .toContain('(mgmt) have no route');
       expect((await lab.lb.router.status()).vips).toMatchObject([{ ready: true, advertised: true }]);
       await lab.upstream.waitForVipRoute(true, 1000);
+      const { code, stdout } = await lab.lb.router.command(['doctor', '-o', 'json'], 60_000);
+      const findings = JSON.parse(stdout) as { level: string; value: string }[];
+      expect(findings.find(({ value }) => value.includes('(mgmt)'))).toMatchObject({ level: 'warning' });
+      expect([code, findings.filter(({ level }) => level === 'fault')]).toEqual([0, []]);
     } finally {
       await lab.lb.exec(['ip', 'link', 'del', 'mgmt']);
+    }
+  });
+
+  it('is not ready and withdraws the VIP before any client comes, while a firewall lets none through', async () => {
+    // As Docker leaves it, without a rule that could be for the VIP.
+    const chain =
+      'chain FORWARD { type filter hook forward priority 0; policy drop; iifname docker0 accept; }';
+    await lab.lb.exec(['nft', `table ip filter { ${chain}; }`]);
+    try {
+      await lab.upstream.waitForVipRoute(false, 10_000);
+      const { vips } = await lab.lb.router.status();
+      expect(vips).toMatchObject([
+        { ready: false, status: expect.stringContaining('dropped by the firewall, chain ip filter FORWARD') },
+      ]);
+      const { code, stdout } = await lab.lb.router.command(['doctor', '-o', 'json'], 60_000);
+      expect(code).toBe(1);
+      expect(stdout).toContain('drops packets of clients to');
+      await lab.lb.exec(['nft', 'add rule ip filter FORWARD oifname eth0 tcp dport 6443 accept']);
+      await lab.upstream.waitForVipRoute(true, 15_000);
+      expect(await lab.client.request({ timeout: 10_000 })).toMatchObject({ ok: true });
+    } finally {
+      await lab.lb.exec(['nft', 'delete', 'table', 'ip', 'filter']);
     }
   });
 

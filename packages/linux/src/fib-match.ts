@@ -11,6 +11,8 @@ export interface RoutedPacket {
   readonly destinationPort: number;
   /** The interface that it comes by; undefined for one that this host sends. */
   readonly interfaceIndex?: number;
+  /** Its firewall mark; undefined for none. */
+  readonly mark?: number;
 }
 
 /** RTM_F_FIB_MATCH: the answer is the route itself, with its protocol and next hop object. */
@@ -21,6 +23,7 @@ const Attribute = {
   Destination: 1,
   Source: 2,
   InputInterface: 3,
+  Mark: 16,
   Protocol: 27,
   SourcePort: 28,
   DestinationPort: 29,
@@ -47,6 +50,7 @@ export function fibMatchMessage(packet: RoutedPacket): MessageWriter {
     .bytes(Attribute.Destination, destination);
   if (source !== undefined) message.bytes(Attribute.Source, source);
   if (packet.interfaceIndex !== undefined) message.u32(Attribute.InputInterface, packet.interfaceIndex);
+  if (packet.mark !== undefined && packet.mark !== 0) message.u32(Attribute.Mark, packet.mark);
   return message
     .u8(Attribute.Protocol, tcp)
     .bytes(Attribute.SourcePort, networkOrder(clientPort))

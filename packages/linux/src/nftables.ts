@@ -1,7 +1,6 @@
 /** nftables through its own program, nft(8), in JSON (libnftables-json(5)). */
 import { writeSync } from 'node:fs';
-import type { Readable } from 'node:stream';
-import { startProgram } from './child-program.ts';
+import { runFirewallProgram } from './firewall-program.ts';
 import { NftablesError } from './nftables-error.ts';
 import { close, createMemoryFile } from './syscalls.ts';
 
@@ -27,8 +26,6 @@ export type NftCommand = {
 };
 
 const timeLimit = 10_000;
-const outputLimit = 16 * 1024 * 1024;
-const errorTextLimit = 4096;
 
 /** Runs nft(8). Calls on one instance run one after another, in the order they were made. */
 export class Nftables {
@@ -81,10 +78,13 @@ export class Nftables {
     return objects.map((entry) => entry['chain']).filter(isObject);
   }
 
-  /** The rules of all tables, whosever they are, in their order within each chain. @throws NftablesError */
-  async rules(): Promise<NftObject[]> {
+  /** The chains of all tables, whosever they are, and their rules, in their order within each chain. @throws NftablesError */
+  async ruleset(): Promise<{ readonly chains: NftObject[]; readonly rules: NftObject[] }> {
     const objects = objectsIn(await this.#run(['-j', '-t', 'list', 'ruleset']));
-    return objects.map((entry) => entry['rule']).filter(isObject);
+    return {
+      chains: objects.map((entry) => entry['chain']).filter(isObject),
+      rules: objects.map((entry) => entry['rule']).filter(isObject),
+    };
   }
 
   /** Removes a table and all that is in it; nothing happens when there is none. @throws NftablesError */
@@ -157,78 +157,15 @@ async function runProgram(
   input: string | undefined,
   limit: number,
 ): Promise<string> {
-  if (input === undefined) return runWith(program, argv, undefined, limit);
+  if (input === undefined) return runFirewallProgram(program, argv, undefined, limit);
   // nft opens /dev/stdin by its path, which fails for a socket: a file in memory can be opened, needs no writable file
   // system, and has no limit as an argument has.
   const file = createMemoryFile('nft-commands');
   try {
     // Newer versions of nft read the descriptor itself: writing at a position leaves its offset at 0.
     writeSync(file, input, 0);
-    return await runWith(program, argv, file, limit);
+    return await runFirewallProgram(program, argv, file, limit);
   } finally {
     close(file);
   }
-}
-
-async function runWith(
-  program: string,
-  argv: readonly string[],
-  stdin: number | undefined,
-  limit: number,
-): Promise<string> {
-  const path = `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`;
-  // The texts of errors are compared: they are not to be translated.
-  const environment = { ...process.env, PATH: path, LC_ALL: 'C' };
-  const child = await startProgram(program, argv, environment, stdin).catch((cause: unknown) => {
-    throw startFailure(program, cause);
-  });
-  let failure: NftablesError | undefined;
-  const fail = (error: NftablesError): void => {
-    failure ??= error;
-    child.kill();
-  };
-  const timer = setTimeout(() => {
-    fail(new NftablesError('timeout', `${program} did not end in ${limit} ms and was killed`));
-  }, limit);
-  const output = collect(child.output, outputLimit, () => {
-    fail(new NftablesError('unreadable', `${program} printed more than ${outputLimit} octets`));
-  });
-  // What passes the limit is left out: the first lines say what was wrong.
-  const errors = collect(child.errors, errorTextLimit, () => {});
-  try {
-    const [{ code, signal }, text, problem] = await Promise.all([child.ended, output, errors]);
-    if (failure !== undefined) throw failure;
-    if (code !== 0) {
-      const how = code === undefined ? `signal ${signal}` : String(code);
-      throw new NftablesError('refused', problem.trim() || `${program} ended with ${how}`);
-    }
-    return text;
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function startFailure(program: string, cause: unknown): NftablesError {
-  const text = cause instanceof Error ? cause.message : String(cause);
-  return cause instanceof Error && 'code' in cause && cause.code === 'ENOENT'
-    ? new NftablesError('missing', `${program} is not installed: on Debian, apt-get install nftables`, {
-        cause,
-      })
-    : new NftablesError('failed', `${program} could not be started: ${text}`, { cause });
-}
-
-/** Keeps the first octets of a stream until its end, and reads the rest so that the writer does not wait. */
-async function collect(stream: Readable, limit: number, onPassed: () => void): Promise<string> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  stream.on('data', (chunk: Buffer) => {
-    const room = limit - length;
-    length += chunk.length;
-    if (room > 0) chunks.push(chunk.subarray(0, room));
-    if (length > limit) onPassed();
-  });
-  // A program that is killed may leave a connection reset: what came before is all there is.
-  stream.on('error', () => {});
-  await new Promise<void>((resolve) => stream.once('close', resolve));
-  return Buffer.concat(chunks).toString('utf8');
 }

@@ -6,6 +6,8 @@ import { MessageFlag, MessageWriter, PayloadReader } from './netlink-message.ts'
 export const RuleMessage = { New: 32, Delete: 33, Get: 34 } as const;
 
 const structureLength = 12;
+/** FIB_RULE_INVERT. */
+const invertFlag = 2;
 const Attribute = {
   Destination: 1,
   Source: 2,
@@ -45,6 +47,8 @@ export interface Rule {
   /** Matches packets with this firewall mark; undefined matches all. */
   readonly mark?: number;
   readonly markMask?: number;
+  /** Matches what does not fit the rest (`ip rule add not ...`). */
+  readonly isInverted?: boolean;
   /** FRA_PROTOCOL, who installed the rule, with numbers as for routes. */
   readonly protocol?: number;
   readonly destination?: string;
@@ -124,6 +128,7 @@ export function parseRule(payload: Uint8Array): Rule | undefined {
     table: attributes.u32(Attribute.Table) ?? reader.u8(4),
     ...(mark === undefined ? {} : { mark }),
     ...(markMask === undefined ? {} : { markMask }),
+    ...((reader.u32(8) & invertFlag) === 0 ? {} : { isInverted: true }),
     ...(protocol === undefined ? {} : { protocol }),
     ...(destination === undefined ? {} : { destination: prefixText(version, destination, reader.u8(1)) }),
     ...(source === undefined ? {} : { source: prefixText(version, source, reader.u8(2)) }),

@@ -58,6 +58,7 @@ describe('what people read', () => {
           title: 'the kernel',
           destination: 'vip',
           problems: ['nft cannot be run'],
+          warnings: ['x'],
         },
         onLink: [],
         md5: null,
@@ -112,6 +113,7 @@ describe('what people read', () => {
         title: 'the kernel',
         destination: 'vip',
         problems: [],
+        warnings: [],
         vips: [
           {
             vip: '10.0.0.100/32',
@@ -146,6 +148,7 @@ describe('what people read', () => {
         title: 'HAProxy',
         destination: 'member',
         problems: [],
+        warnings: [],
         vips: [
           {
             vip: '10.0.0.100/32',

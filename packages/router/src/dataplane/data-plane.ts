@@ -74,6 +74,8 @@ export interface DataPlaneStatus {
   readonly vips: readonly VipForwarding[];
   /** What is wrong and cannot be repaired from here, one sentence each. */
   readonly problems: readonly string[];
+  /** What would be wrong for clients that came by another way than those that they are known to take, one sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /** Something that is not in place as it is wanted. */

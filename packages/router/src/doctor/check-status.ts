@@ -37,6 +37,14 @@ export function checkStatus(status: RouterStatus): readonly Finding[] {
         'what it names has to change on this host',
       ),
     ),
+    ...status.dataplane.warnings.map((problem) =>
+      warning(
+        status.dataplane.kind,
+        status.dataplane.title,
+        problem,
+        'nothing, where no client of the VIP comes by that way, as by a management interface',
+      ),
+    ),
     ...checkBfd(status.bfd),
     ...checkSources(status.memberSources),
   ];

@@ -1,3 +1,4 @@
+import type { FirewallChain } from '@bgp-lb/linux';
 import { describe, expect, it } from 'vitest';
 import type { RouterStatus } from '../api/router-status.ts';
 import { checkForwarding, checkMtu, checkSysctls } from '../dataplane/kernel/check-host.ts';
@@ -43,7 +44,7 @@ const status: RouterStatus = {
   drain: { phase: 'none', sinceMs: null },
   healthCheck: { verified: true, detail: 'checked' },
   bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },
-  dataplane: { kind: 'kernel', title: 'the kernel', destination: 'vip', problems: [] },
+  dataplane: { kind: 'kernel', title: 'the kernel', destination: 'vip', problems: [], warnings: [] },
   onLink: [],
   md5: { notFound: 0, unexpected: 0, failure: 0 },
   version: '0',
@@ -55,6 +56,15 @@ const advertisedTo = (...upstreams: boolean[]): RouterStatus['vips'] =>
     ...vip,
     advertised: upstreams.includes(true),
     advertisements: upstreams.map((advertised, n) => ({ upstream: `tor-${n}`, advertised, reason: 'x' })),
+  }));
+/** The VIP with one member that clients are not served by. */
+const doubted = (doubt: string): RouterStatus['vips'] =>
+  status.vips.map((vip) => ({
+    ...vip,
+    clients: {
+      ...{ cause: 'served', text: '', windowMs: 1, arrived: 0, sent: 0, followed: 0, established: 0 },
+      members: [{ nextHop: member.nextHop, sent: 0, followed: 0, established: 0, doubt }],
+    },
   }));
 const levels = (findings: readonly { readonly level: string }[]): string[] =>
   findings.map(({ level }) => level);
@@ -85,6 +95,12 @@ describe('doctor of the router', () => {
     ['a load balancer that is drained', { drain: { phase: 'withdrawn', sinceMs: 1 } }, 'fault'],
     ['a VIP that no upstream has', { vips: advertisedTo(false) }, 'fault'],
     ['a VIP that one of two upstreams has', { vips: advertisedTo(true, false) }, 'warning'],
+    [
+      'a way that no client is known to take',
+      { dataplane: { ...status.dataplane, warnings: ['x'] } },
+      'warning',
+    ],
+    ['clients that a member does not serve', { vips: doubted('clients established 0 of 20') }, 'fault'],
     [
       'a kernel that is not as it should be',
       { dataplane: { ...status.dataplane, problems: ['x'] } },
@@ -132,6 +148,7 @@ describe('doctor of the router', () => {
       title: 'HAProxy',
       destination: 'member',
       problems: ['no answer'],
+      warnings: [],
     } as const;
     const forwardingProblem = 'HAProxy says DOWN: L4TOUT';
     const unused = {
@@ -176,14 +193,23 @@ describe('doctor of the router', () => {
     expect(checkSignatures(null)).toEqual([]);
   });
 
-  it('names forward chains that drop by default, and rules that nft does not show', () => {
-    const chain = { family: 'ip', table: 'filter', name: 'FORWARD', hook: 'forward', policy: 'drop' };
+  it('names chains that let no client through, those that may not, and rules that it cannot read', () => {
+    const chain: FirewallChain = {
+      ...{ version: 4, table: 'ip filter', name: 'FORWARD', hook: 'forward', priority: 0 },
+      ...{ policy: 'drop', rules: [] },
+    };
+    const perhaps: FirewallChain = { ...chain, name: 'OTHER', rules: [[() => 'maybe', { kind: 'accept' }]] };
+    const unread = [{ table: 'iptables-legacy filter', problem: 'not installed' }];
+    const links = { inputs: ['eth1'], outputs: ['eth0'] };
     const vips = [{ address: '10.100.0.1', port: 443 }];
-    expect(checkForwarding([chain], vips, true)).toMatchObject([
-      { level: 'warning', place: 'ip filter FORWARD', fix: expect.stringContaining('10.100.0.1 port 443') },
+    expect(checkForwarding({ chains: [chain], unread }, vips, links)).toMatchObject([
+      { level: 'fault', place: 'ip filter FORWARD', fix: expect.stringContaining('10.100.0.1 port 443') },
       { level: 'warning', place: 'iptables-legacy filter' },
     ]);
-    expect(levels(checkForwarding([], vips, false))).toEqual(['good']);
+    expect(checkForwarding({ chains: [perhaps], unread: [] }, vips, links)).toMatchObject([
+      { level: 'warning', place: 'ip filter OTHER' },
+    ]);
+    expect(levels(checkForwarding({ chains: [], unread: [] }, vips, links))).toEqual(['good']);
   });
 
   it('makes a missing setting only when it is asked to', () => {

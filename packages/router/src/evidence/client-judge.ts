@@ -19,6 +19,8 @@ interface MemberEvidence {
   readonly sent: number;
   readonly followed: number;
   readonly established: number;
+  /** Why it is doubted, in words: clients are served by the others and not by it. `null` where it is not. */
+  readonly doubt: string | null;
 }
 
 /** What clients' own packets say of a VIP, with the numbers that the words rest on. */
@@ -91,7 +93,13 @@ export class ClientJudge {
     this.#hadMembers = members.length > 0;
     if (news.arrived > 0) this.#lastArrival = now;
     this.#doubted.look(this.#window, members, panicThreshold, now);
-    return { ...this.#evidence(members, now), news };
+    const evidence = this.#evidence(members, now);
+    const doubts = this.doubts;
+    return {
+      ...evidence,
+      members: evidence.members.map((one) => ({ ...one, doubt: doubts.get(one.nextHop) ?? null })),
+      news,
+    };
   }
 
   #evidence(members: readonly string[], now: number): VipEvidence {
@@ -167,6 +175,7 @@ function described(
       sent: of(span?.sent, nextHop),
       followed: of(span?.followed, nextHop),
       established: of(span?.established, nextHop),
+      doubt: null,
     })),
   };
 }

@@ -54,7 +54,7 @@ const status: ExplainedStatus = {
   drain: { phase: 'none', sinceMs: null },
   healthCheck: { verified: true, detail: 'checked against the cluster CA' },
   bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },
-  dataplane: { kind: 'kernel', title: 'the kernel', destination: 'vip', problems: [] },
+  dataplane: { kind: 'kernel', title: 'the kernel', destination: 'vip', problems: [], warnings: [] },
   onLink: [],
 };
 const neighbor = (
@@ -248,6 +248,7 @@ describe('explain of the router', () => {
       title: 'HAProxy',
       destination: 'member',
       problems: ['no answer'],
+      warnings: [],
     } as const;
     const forwardingProblem = 'HAProxy says DOWN: L4TOUT';
     const unused = { ...member, forwardingProblem, reason: `not forwarded to: ${forwardingProblem}` };

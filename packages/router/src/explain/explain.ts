@@ -52,6 +52,7 @@ export function explain(
     ...dataplane.problems.map((text) =>
       reason(dataplane.kind, false, text, '`bgp-lb-router doctor` looks closer'),
     ),
+    ...dataplane.warnings.map((text) => reason(dataplane.kind, true, text, '')),
     ...bfd.problems.map((text) => reason('BFD', false, text, 'see the log of the router')),
   ];
   return vips.map((vip) => {

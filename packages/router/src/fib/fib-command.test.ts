@@ -23,6 +23,7 @@ const status: DataPlaneStatus = {
   title: 'the kernel',
   destination: 'vip',
   problems: [],
+  warnings: [],
   vips: [
     {
       vip,

@@ -112,8 +112,8 @@ async function firewall({ vips, routers, vipBind }: SpeakerConfig): Promise<read
     ...(routers.some(({ bfd }) => bfd !== false) ? ['UDP 3784 and 4784 from the routers'] : []),
   ];
   try {
-    const nft = new Nftables();
-    return checkFirewall(chainsThatDrop(await nft.chains(), 'input', await nft.rules()), needed);
+    const { chains, rules } = await new Nftables().ruleset();
+    return checkFirewall(chainsThatDrop(chains, 'input', rules), needed);
   } catch (error) {
     if (!(error instanceof NftablesError)) throw error;
     return [fault('firewall', 'nft', error.message, 'the speaker cannot work without nft')];

@@ -51,8 +51,8 @@ function sourceRule({ priority, source, table }: Rule, vips: SpeakerConfig['vips
 
 async function outputChains(): Promise<WayBack['outputChains']> {
   try {
-    const nft = new Nftables();
-    return chainsThatDrop(await nft.chains(), 'output', await nft.rules());
+    const { chains, rules } = await new Nftables().ruleset();
+    return chainsThatDrop(chains, 'output', rules);
   } catch (error) {
     // That nft does not answer is a finding of its own.
     if (error instanceof NftablesError) return [];

@@ -135,7 +135,7 @@ export class HaproxyDataPlane implements DataPlane {
       haproxyForwarding(vip, this.#vips.nextHops(hostPrefix(vip.address)), this.#snapshot),
     );
     const { kind, title } = this;
-    return { kind, title, destination: 'member', vips, problems: [...this.#problems.values()] };
+    return { kind, title, destination: 'member', vips, problems: [...this.#problems.values()], warnings: [] };
   }
 
   async differences(): Promise<readonly Difference[]> {

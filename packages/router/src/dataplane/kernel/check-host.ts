@@ -1,24 +1,78 @@
-import { type Finding, fault, good, type NftChain, warning } from '@bgp-lb/daemon';
-import type { Link } from '@bgp-lb/linux';
+import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
+import { type Firewall, type FirewallPacket, type Link, packetFate } from '@bgp-lb/linux';
+import { foreignChains } from './firewall-watch.ts';
 import { applySysctls, type SysctlAccess, type SysctlSetting } from './sysctls.ts';
 
-/** Forward chains that drop what no rule accepts: VIP packets have to pass them. Pure. */
+/** Names of the interfaces that clients come by, and of those towards members. */
+interface PassedLinks {
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+}
+
+/** What filters packets of clients on their way to members: a fault where it lets none through, a warning where that is not known. Pure. */
 export function checkForwarding(
-  chains: readonly NftChain[],
+  firewall: Firewall,
   vips: readonly { readonly address: string; readonly port: number }[],
-  hasLegacyFilter: boolean,
+  links: PassedLinks,
 ): readonly Finding[] {
   const check = 'firewall';
-  const needed = vips.map(({ address, port }) => `TCP to ${address} port ${port}`).join(', ');
-  const fix = `its rules have to accept ${needed} and ICMP to it; answers of masters do not pass here`;
-  const findings = chains.map(({ family, table, name }) =>
-    warning(check, `${family} ${table} ${name}`, 'drops forwarded packets that no rule accepts', fix),
+  const fix = (address: string, port: number): string =>
+    `its rules have to accept TCP to ${address} port ${port} and ICMP to it; answers of masters do not pass here`;
+  const findings = vips.flatMap(({ address, port }): Finding[] => {
+    const { surely, perhaps } = droppedOnTheWay(firewall, address, port, links);
+    return [
+      ...surely.map((chain) =>
+        fault(
+          check,
+          chain,
+          `drops packets of clients to ${address}: no rule accepts them`,
+          fix(address, port),
+        ),
+      ),
+      ...perhaps.map((chain) => {
+        const value = `may drop packets of clients to ${address}: whether a rule accepts them only packets tell`;
+        return warning(check, chain, value, fix(address, port));
+      }),
+    ];
+  });
+  const unread = firewall.unread.map(({ table, problem }) =>
+    warning(
+      check,
+      table,
+      `it is loaded, and cannot be read: ${problem}`,
+      `install iptables; ${table.split(' ')[0]} -S`,
+    ),
   );
-  if (hasLegacyFilter) {
-    const what = 'rules of iptables-legacy are loaded, which nft does not show';
-    findings.push(warning(check, 'iptables-legacy filter', what, `iptables-legacy -S FORWARD: ${fix}`));
-  }
-  return findings.length === 0 ? [good(check, 'nftables', 'no forward chain drops by default')] : findings;
+  const all = [...findings, ...unread];
+  return all.length === 0 ? [good(check, 'this host', 'no chain drops packets of clients')] : all;
+}
+
+/** Chains that let no packet of a client through, and those that may not. */
+function droppedOnTheWay(
+  firewall: Firewall,
+  destination: string,
+  destinationPort: number,
+  { inputs, outputs }: PassedLinks,
+): { readonly surely: readonly string[]; readonly perhaps: readonly string[] } {
+  const chains = foreignChains(firewall);
+  const version = destination.includes(':') ? 6 : 4;
+  const fates = inputs.flatMap((input) =>
+    outputs.map((output) => {
+      const packet: FirewallPacket = { version, input, output, destination, destinationPort };
+      const { input: _, ...leaving } = packet;
+      const { output: __, ...arriving } = packet;
+      const before = packetFate(chains, 'prerouting', arriving);
+      const between = packetFate(chains, 'forward', packet, before.marks);
+      return [before, between, packetFate(chains, 'postrouting', leaving, between.marks)];
+    }),
+  );
+  const all = new Set(fates.flatMap((hooks) => hooks.flatMap(({ by }) => by)));
+  const isSure = (chain: string): boolean =>
+    fates.every((hooks) => hooks.some(({ isDropped, by }) => isDropped === 'yes' && by.includes(chain)));
+  return {
+    surely: [...all].filter(isSure),
+    perhaps: [...all].filter((chain) => !isSure(chain)),
+  };
 }
 
 /** The settings that forwarding needs; with `fixes` they are made. */

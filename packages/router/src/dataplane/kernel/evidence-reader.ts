@@ -4,41 +4,22 @@ import type { ClientCount, ClientCounts } from '../../evidence/client-counts.ts'
 import { evidenceSets } from './evidence-table.ts';
 import { EVIDENCE_TABLE } from './nft-table.ts';
 
-/** What the reader asks the kernel. */
-interface EvidenceSource {
-  readonly counters: Pick<NftCounters, 'elements' | 'close'>;
-  readonly routes: Pick<RouteSocket, 'links' | 'close'>;
-}
-
 /** Reads what `evidenceTable` has counted. */
 export class EvidenceReader {
-  #opened: EvidenceSource | undefined;
-
   /** Opened by the first question: a data plane that nothing is counted for needs none. */
-  get #source(): EvidenceSource {
-    this.#opened ??= { counters: new NftCounters(), routes: new RouteSocket() };
-    return this.#opened;
-  }
+  #counters: NftCounters | undefined;
+  #routes: RouteSocket | undefined;
 
   /**
    * Everything since the tables were made; a table that is not there has counted nothing.
    * @throws NetlinkError, NetlinkFormatError
    */
   read(): ClientCounts {
-    let names: ReadonlyMap<number, string> | undefined;
-    const nameOf = (index: number): string => {
-      names ??= new Map(this.#source.routes.links().map((link) => [link.index, link.name]));
-      return names.get(index) ?? String(index);
-    };
+    const nameOf = this.#names();
     const all = (set: string, read: (key: Fields) => Omit<ClientCount, 'packets'>): ClientCount[] =>
-      ([4, 6] as const).flatMap((version) =>
-        this.#elements(version, set).map(({ key, packets }) => ({
-          ...read(new Fields(key, version, nameOf)),
-          packets,
-        })),
-      );
+      this.#all(set, nameOf, read);
     // What comes later is read later, so that nothing seems to be lost that is on its way.
-    const arrived = all(evidenceSets.arrived, (key) => ({ vip: key.address(), uplink: key.interface() }));
+    const arrived = this.arrived(nameOf);
     const sent = all(evidenceSets.sent, (key) => ({
       vip: key.address(),
       uplink: key.interface(),
@@ -52,14 +33,50 @@ export class EvidenceReader {
     return { arrived, sent, followed, established };
   }
 
+  /**
+   * Of these only the SYNs as they arrived.
+   * @throws NetlinkError, NetlinkFormatError
+   */
+  arrived(nameOf: (index: number) => string = this.#names()): readonly ClientCount[] {
+    return this.#all(evidenceSets.arrived, nameOf, (key) => ({
+      vip: key.address(),
+      uplink: key.interface(),
+    }));
+  }
+
   close(): void {
-    this.#opened?.counters.close();
-    this.#opened?.routes.close();
-    this.#opened = undefined;
+    this.#counters?.close();
+    this.#routes?.close();
+    this.#counters = undefined;
+    this.#routes = undefined;
+  }
+
+  /** Asked for where one is to be named. */
+  #names(): (index: number) => string {
+    let names: ReadonlyMap<number, string> | undefined;
+    return (index) => {
+      this.#routes ??= new RouteSocket();
+      names ??= new Map(this.#routes.links().map((link) => [link.index, link.name]));
+      return names.get(index) ?? String(index);
+    };
+  }
+
+  #all(
+    set: string,
+    nameOf: (index: number) => string,
+    read: (key: Fields) => Omit<ClientCount, 'packets'>,
+  ): ClientCount[] {
+    return ([4, 6] as const).flatMap((version) =>
+      this.#elements(version, set).map(({ key, packets }) => ({
+        ...read(new Fields(key, version, nameOf)),
+        packets,
+      })),
+    );
   }
 
   #elements(version: 4 | 6, set: string): readonly CountedElement[] {
-    return this.#source.counters.elements(version === 4 ? 'ip' : 'ip6', EVIDENCE_TABLE, set) ?? [];
+    this.#counters ??= new NftCounters();
+    return this.#counters.elements(version === 4 ? 'ip' : 'ip6', EVIDENCE_TABLE, set) ?? [];
   }
 }
 

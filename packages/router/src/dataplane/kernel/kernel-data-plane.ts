@@ -82,10 +82,9 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     this.#resolver = new NextHopResolver(host.socket);
     this.#sysctls = new SysctlKeeper(host.sysctl, options.manageSysctls);
     this.#conflicts = new ConflictWatch({
-      ...{ socket: host.socket, protocol: options.protocol, table: options.table },
-      vips: () => this.#vips.all,
-      isForwarding: (prefix) => this.forwarding(prefix).length > 0,
-      uplinks: () => ({ upstreams: options.upstreams(), proxyInterfaces: options.proxyInterfaces ?? [] }),
+      ...{ ...options, host, carried: () => this.#vips.all },
+      forwarding: (prefix) => this.forwarding(prefix),
+      interfacesTo: (nextHops) => [...this.#resolver.interfacesTo(nextHops)],
       changed: (vip, obstacle) => this.#handlers?.obstacle(vip, obstacle),
     });
     this.#marks = new ProbeMarks(options.markBase);
@@ -116,9 +115,11 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     this.#monitor = this.#host.monitor({
       changed: (change) => this.#changed(change),
       nftChanged: () => this.#nft.schedule(),
+      firewallChanged: () => this.#conflicts.firewallChanged(),
       overflow: () => {
         this.#readBackTimer.schedule(READ_BACK_GAP);
         this.#nft.schedule();
+        this.#conflicts.firewallChanged();
       },
     });
     this.#reconciler.readBack();
@@ -126,8 +127,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     const adopted = this.#adoptAll(this.#options.vips.map(({ prefix }) => prefix));
     this.#reconcile();
     this.#applySysctls();
-    await this.#nft.look();
-    this.#conflicts.look();
+    await Promise.all([this.#nft.look(), this.#conflicts.lookAtAll()]);
     this.#armSlowTimer();
     this.#isStarted = true;
     return adopted;
@@ -199,6 +199,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
         }),
       ),
       problems: [...[...this.#problems.values()].flat(), ...this.#conflicts.problems],
+      warnings: this.#conflicts.warnings,
     };
   }
 
@@ -220,7 +221,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     this.#readBackTimer.cancel();
     this.#monitor?.close();
     this.#monitor = undefined;
-    await this.#nft.close();
+    await Promise.all([this.#nft.close(), this.#conflicts.close()]);
     if (this.#vips.leavesAt !== undefined) this.#leave(Number.POSITIVE_INFINITY);
     this.#host.socket.close();
   }
@@ -358,15 +359,12 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
     this.#conflicts.look();
   }
 
-  /** Names of the interfaces towards members. */
-  #memberInterfaces(): Set<string> {
-    const ways = [...this.#nextHops()].map((nextHop) => this.#resolver.resolve(nextHop));
-    return new Set(ways.flatMap((way) => ('problem' in way ? [] : [way.interfaceName])));
-  }
-
   #applySysctls(isReadBack = false): void {
     const versions = this.#vips.all.map(({ address }) => (address.includes(':') ? 6 : 4));
-    const names = [...this.#memberInterfaces(), ...(this.#options.proxyInterfaces ?? [])];
+    const names = [
+      ...this.#resolver.interfacesTo(this.#nextHops()),
+      ...(this.#options.proxyInterfaces ?? []),
+    ];
     const links = this.#resolver.links().values();
     const { configured, repaired, problems } = this.#sysctls.apply(versions, names, links, isReadBack);
     this.#problems.set('sysctl', problems);
@@ -386,6 +384,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
       this.#armSlowTimer();
       this.#readBack();
       void this.#nft.look();
+      void this.#conflicts.lookAtAll();
     });
   }
 }

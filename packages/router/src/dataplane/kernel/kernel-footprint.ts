@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { chainsThatDrop, checkDuplicates, checkOwners, type Finding, fault } from '@bgp-lb/daemon';
+import { checkDuplicates, checkOwners, type Finding, fault } from '@bgp-lb/daemon';
 import {
   addressOwners,
   arpLinks,
@@ -9,6 +8,7 @@ import {
   Nftables,
   NftablesError,
   RouteSocket,
+  readFirewall,
   readSysctl,
   writeSysctl,
 } from '@bgp-lb/linux';
@@ -18,13 +18,12 @@ import type { DataPlaneFootprint } from '../data-plane-footprint.ts';
 import { checkForwarding, checkMtu, checkSysctls } from './check-host.ts';
 import { uninstall } from './kernel-uninstall.ts';
 import { NextHopResolver } from './next-hop-resolver.ts';
+import { clientsByUplinks, type Uplinks } from './possible-clients.ts';
 import { SysctlRecord } from './sysctl-record.ts';
 import { wantedSysctls } from './sysctls.ts';
 
 /** Milliseconds that an owner of a VIP has to answer. */
 const ANSWER_TIME = 600;
-/** Tables of iptables-legacy that are loaded, one a line. */
-const LEGACY_TABLES = ['/proc/net/ip_tables_names', '/proc/net/ip6_tables_names'];
 /** Objects of one kind that a bug report has at most. */
 const MOST_OBJECTS = 1000;
 
@@ -33,14 +32,15 @@ const sysctl = { read: readSysctl, write: writeSysctl };
 /** Next-hop groups, routes, rules, the nft table, settings, and devices that answer for VIPs of a subnet. */
 export function kernelFootprint(
   dataplane: KernelDataplaneConfig,
-  { vips, stateDir }: Pick<RouterConfig, 'vips' | 'stateDir'>,
+  { vips, stateDir, neighbors }: Pick<RouterConfig, 'vips' | 'stateDir' | 'neighbors'>,
 ): DataPlaneFootprint {
   const { protocol, table, proxyInterfaces } = dataplane;
+  const upstreams = neighbors.flatMap((one) => (one.role === 'upstream' ? [one.address] : []));
   return {
     kind: 'kernel',
     examine: async ({ nextHops, fixes }) => [
       ...withRoutes((routes) => kernelFindings({ vips, proxyInterfaces, routes, nextHops, fixes })),
-      ...(await firewall(vips)),
+      ...(await firewall(vips, nextHops, { upstreams, proxyInterfaces })),
     ],
     async remove(isDry) {
       const socket = new RouteSocket();
@@ -128,14 +128,24 @@ function owners(vips: RouterConfig['vips'], links: readonly Link[], routes: Rout
   });
 }
 
-async function firewall(vips: RouterConfig['vips']): Promise<readonly Finding[]> {
-  const hasLegacy = LEGACY_TABLES.some(
-    (file) => existsSync(file) && readFileSync(file, 'utf8').split('\n').includes('filter'),
-  );
+async function firewall(
+  vips: RouterConfig['vips'],
+  nextHops: readonly string[],
+  uplinks: Omit<Uplinks, 'arrivals'>,
+): Promise<readonly Finding[]> {
   try {
-    const nft = new Nftables();
-    const chains = chainsThatDrop(await nft.chains(), 'forward', await nft.rules());
-    return checkForwarding(chains, vips, hasLegacy);
+    const found = await readFirewall();
+    return withRoutes((routes) =>
+      ([4, 6] as const).flatMap((version) => {
+        const own = vips.filter(({ address }) => address.includes(':') === (version === 6));
+        if (own.length === 0) return [];
+        const { clients } = clientsByUplinks(version, routes, { ...uplinks, arrivals: () => new Set() });
+        return checkForwarding(found, own, {
+          inputs: clients.flatMap(({ isOfUplink, link }) => (isOfUplink ? [link.name] : [])),
+          outputs: [...new NextHopResolver(routes).interfacesTo(nextHops)],
+        });
+      }),
+    );
   } catch (error) {
     if (!(error instanceof NftablesError)) throw error;
     return [fault('firewall', 'nft', error.message, 'the router cannot work without nft')];

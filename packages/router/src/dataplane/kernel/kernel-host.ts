@@ -1,15 +1,18 @@
 import type { Socket } from 'node:net';
 import {
+  type Firewall,
   type KernelChange as LinuxChange,
   Nftables,
   NftablesMonitor,
   openTcpSocket,
   RouteMonitor,
   RouteSocket,
+  readFirewall,
   readSysctl,
   writeSysctl,
 } from '@bgp-lb/linux';
 import type { Clock } from '@bgp-lb/protocol/node';
+import { EvidenceReader } from './evidence-reader.ts';
 import { nftTables } from './nft-table.ts';
 import type { SysctlAccess } from './sysctls.ts';
 
@@ -24,15 +27,20 @@ export interface KernelChange {
 interface KernelMonitorHandlers {
   changed(change: KernelChange): void;
   nftChanged(): void;
+  firewallChanged(): void;
   overflow(): void;
 }
 
 /** What the data plane uses of the host. */
 export interface KernelHost {
   readonly socket: RouteSocket;
-  /** Reports changes until `close`; `nftChanged` for our nft table; `overflow` when some were lost. */
+  /** Reports changes until `close`; `nftChanged` for our nft tables, `firewallChanged` for those of others; `overflow` when some were lost. */
   monitor(handlers: KernelMonitorHandlers): { close(): void };
   readonly nft: Pick<Nftables, 'apply' | 'table'>;
+  /** What filters packets here, whosever it is. */
+  readonly firewall: () => Promise<Firewall>;
+  /** What clients have sent, as counted. */
+  readonly evidence: Pick<EvidenceReader, 'arrived' | 'close'>;
   readonly sysctl: SysctlAccess;
   openSocket(remoteAddress: string, mark: number): Socket;
   readonly clock: Clock;
@@ -52,6 +60,7 @@ export function linuxKernelHost(clock: Clock, onError: (error: Error) => void): 
       const nft = new NftablesMonitor({
         changed: (table) => {
           if (nftTables.some(({ name }) => name === table)) handlers.nftChanged();
+          else handlers.firewallChanged();
         },
         overflow,
         error: onError,
@@ -64,6 +73,8 @@ export function linuxKernelHost(clock: Clock, onError: (error: Error) => void): 
       };
     },
     nft: new Nftables(),
+    firewall: readFirewall,
+    evidence: new EvidenceReader(),
     sysctl: { read: readSysctl, write: writeSysctl },
     openSocket: (remoteAddress, mark) => openTcpSocket(remoteAddress, { mark, noDelay: true }),
     clock,

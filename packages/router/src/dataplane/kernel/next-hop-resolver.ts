@@ -56,6 +56,12 @@ export class NextHopResolver {
     return answer;
   }
 
+  /** Names of the interfaces towards next hops, of those that can be used. */
+  interfacesTo(nextHops: Iterable<string>): ReadonlySet<string> {
+    const ways = [...nextHops].map((nextHop) => this.resolve(nextHop));
+    return new Set(ways.flatMap((way) => ('problem' in way ? [] : [way.interfaceName])));
+  }
+
   /** The name of an interface, its number when it is gone. */
   interfaceName(index: number): string {
     return this.links().get(index)?.name ?? String(index);

@@ -7,6 +7,8 @@ export interface Uplinks {
   readonly upstreams: readonly string[];
   /** Names of interfaces whose subnets have clients. */
   readonly proxyInterfaces: readonly string[];
+  /** Names of interfaces by which clients have begun connections to a VIP of this version of late. Asked only where it matters. */
+  readonly arrivals: (version: 4 | 6) => ReadonlySet<string>;
 }
 
 /** A client that may be. */
@@ -15,6 +17,8 @@ export interface Client {
   readonly link: Pick<Link, 'index' | 'name'>;
   /** It comes by an interface that clients are known to come by, or may come by where none is known, and stands for others there. */
   readonly isOfUplink: boolean;
+  /** It stands for those alone that a rule asks for. */
+  readonly isByRule: boolean;
 }
 
 type Socket = Pick<RouteSocket, 'routeOf' | 'routeTo' | 'links' | 'addresses'>;
@@ -26,7 +30,7 @@ type Socket = Pick<RouteSocket, 'routeOf' | 'routeTo' | 'links' | 'addresses'>;
 export function clientsByUplinks(
   version: 4 | 6,
   socket: Socket,
-  { upstreams, proxyInterfaces }: Uplinks,
+  { upstreams, proxyInterfaces, arrivals }: Uplinks,
 ): { readonly clients: readonly Client[]; readonly areAll: boolean } {
   const links = socket
     .links()
@@ -34,7 +38,14 @@ export function clientsByUplinks(
   const towards = upstreams.map((upstream) => ({ upstream, ways: interfacesTo(upstream, links, socket) }));
   const isUplink = ({ index, name }: Link): boolean =>
     proxyInterfaces.includes(name) || towards.some(({ ways }) => ways.has(index));
-  const known = towards.some(({ ways }) => ways.size > 0) ? links.filter(isUplink) : undefined;
+  // Without upstreams that have the VIPs from us nothing draws clients but the routes of others: most come by the default route, then.
+  const byDefault = interfacesTo(ELSEWHERE[version], links, socket);
+  const hasUpstream = towards.some(({ ways }) => ways.size > 0);
+  const seen = hasUpstream ? new Set<string>() : arrivals(version);
+  const likely = links.filter(
+    (link) => isUplink(link) || (!hasUpstream && (byDefault.has(link.index) || seen.has(link.name))),
+  );
+  const known = likely.length === 0 ? undefined : likely;
   const addresses = socket.addresses();
   const own = new Set(addresses.map(({ address }) => address));
   const clients = links.flatMap((link) => {
@@ -46,7 +57,7 @@ export function clientsByUplinks(
       .map(({ upstream }) => upstream);
     const sources = new Set(neighbors.length > 0 ? neighbors : routers);
     const isOfUplink = known === undefined || known.includes(link);
-    return [...sources].map((source) => ({ source, link, isOfUplink }));
+    return [...sources].map((source) => ({ source, link, isOfUplink, isByRule: false }));
   });
   const areAll = (known ?? []).every((link) => clients.some((one) => one.link === link));
   return { clients, areAll: areAll && clients.some(({ isOfUplink }) => isOfUplink) };
@@ -69,6 +80,8 @@ function interfacesTo(upstream: string, links: readonly Link[], socket: Socket):
 }
 
 const BGP_PORT = 179;
+/** Of the networks for documentation: only a default route leads there. */
+const ELSEWHERE = { 4: '192.0.2.1', 6: '2001:db8::1' } as const;
 
 function isSource(address: string, version: 4 | 6): boolean {
   return zoneOf(address) === undefined && versionOf(address) === version;
@@ -115,7 +128,7 @@ export function clientsByRules(version: 4 | 6, rules: readonly Rule[], socket: S
       const link = socket.links().find(({ index }) => index === interfaceIndex);
       return link === undefined || link.isLoopback || type !== 'unicast'
         ? []
-        : [{ source, link, isOfUplink: false }];
+        : [{ source, link, isOfUplink: false, isByRule: true }];
     } catch (error) {
       if (error instanceof NetlinkError && error.isAnswer) return [];
       throw error;

@@ -108,7 +108,7 @@ export class MemoryDataPlane implements DataPlane {
         detail: {},
       };
     });
-    return { kind: this.kind, title: this.title, destination: 'vip', vips, problems: [] };
+    return { kind: this.kind, title: this.title, destination: 'vip', vips, problems: [], warnings: [] };
   }
 
   async differences(): Promise<readonly Difference[]> {

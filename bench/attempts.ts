@@ -1,9 +1,7 @@
 /** What was tried and failed: a benchmark goes on with what is left, and says so. */
-import type { DaemonName } from './bgp/daemon.ts';
-
 /** A daemon that could not do what was asked of it. */
 export interface Failure {
-  readonly daemon: DaemonName;
+  readonly daemon: string;
   /** Words for people: the size of the table, the hold time. */
   readonly what: string;
   readonly reason: string;
@@ -32,7 +30,7 @@ export class Attempts {
   }
 
   /** Resolves with what `measure` found, or with undefined when it failed, which is remembered. */
-  async attempt<T>(daemon: DaemonName, what: string, measure: () => Promise<T>): Promise<T | undefined> {
+  async attempt<T>(daemon: string, what: string, measure: () => Promise<T>): Promise<T | undefined> {
     try {
       return await measure();
     } catch (error) {
@@ -47,7 +45,7 @@ export class Attempts {
   }
 
   /** True when the daemon was too slow for this task once. */
-  wasTooSlow(daemon: DaemonName, what: string): boolean {
+  wasTooSlow(daemon: string, what: string): boolean {
     return this.failures.some(
       (one) => one.daemon === daemon && one.what === what && one.moreThan !== undefined,
     );

@@ -15,6 +15,8 @@ import { describeSessions } from './sessions/describe-sessions.ts';
 import { measureSessions } from './sessions/measure-sessions.ts';
 import { describeSpeaker } from './speaker/describe-speaker.ts';
 import { measureSpeaker } from './speaker/measure-speaker.ts';
+import { describeTraffic } from './traffic/describe-traffic.ts';
+import { measureTraffic } from './traffic/measure-traffic.ts';
 
 /** How much is measured; what is undefined has the benchmark's default. */
 export interface BenchOptions {
@@ -45,6 +47,10 @@ export const benches: Readonly<Record<BenchName, Bench>> = {
   async lb({ rounds = 3 }, run) {
     const report = await measureLb({ rounds, ...run });
     return { report, text: describeLb(report) };
+  },
+  async traffic({ rounds = 5 }, run) {
+    const report = await measureTraffic({ rounds, ...run });
+    return { report, text: describeTraffic(report) };
   },
   async death({ rounds: deaths = 10, bfd }, run) {
     const report = await measureDeath({ deaths, bfd, ...run });

@@ -19,7 +19,7 @@ const usage = `usage: npm run bench -- all --record FOLDER [--rounds N]
        npm run bench -- NAME [--record FOLDER] [--json] [--rounds N] [--bfd MS] [--prefixes N] [--sessions N]
                              [--daemons NAME,NAME] [--single-file FILE] [--seconds N]
 
-  all       every one of them, some 45 minutes on two slow cores; goes on when one fails
+  all       every one of them, some 55 minutes on two slow cores; goes on when one fails
 
   rest      what a speaker needs that has nothing to do; --single-file (dist/bgp-lb-speaker), --seconds of a reading (30)
   speaker   how soon what happens to a master is in the load balancer's kernel; --rounds: how often (10)
@@ -28,6 +28,8 @@ const usage = `usage: npm run bench -- all --record FOLDER [--rounds N]
             --bfd 50 or 300: only those that BFD at this interval notices
   ingest    how fast a table is taken in, beside all four; --prefixes (100000, then 1000000)
   sessions  how soon sessions of dynamic neighbors are there and what they cost, beside all four; --sessions (1000)
+  traffic   what clients get: kernel and HAProxy as our data planes, FRR, BIRD, HAProxy by kubeadm's guide, no load balancer;
+            --rounds (5), some two and a half minutes each
   lb        the load balancer's job, beside FRR and BIRD
 
   --record  writes the report with every sample to FOLDER/NAME.json; docs/benchmarks has those of the documentation

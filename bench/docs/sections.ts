@@ -20,6 +20,7 @@ import { restTable } from '../rest/describe-rest.ts';
 import { sessionsTable } from '../sessions/describe-sessions.ts';
 import { speakerTable } from '../speaker/describe-speaker.ts';
 import { table } from '../table.ts';
+import { answerTable, connectionTable, silenceTable } from '../traffic/describe-traffic.ts';
 
 /** What is made of the recorded reports. */
 export interface Generated {
@@ -53,6 +54,9 @@ export function generate(recorded: Recorded, folder: string): Generated {
       'lb-restarts': of('lb', restartTable),
       'lb-rest': of('lb', lbRestTable),
       'lb-starts': of('lb', startTable),
+      'traffic-connections': of('traffic', connectionTable),
+      'traffic-answers': of('traffic', answerTable),
+      'traffic-silence': of('traffic', silenceTable),
       death: of('death', deathTable),
       'death-killed': of('death', killedTable),
       speaker: of('speaker', speakerTable),

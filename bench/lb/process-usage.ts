@@ -20,7 +20,7 @@ function residentMiB(pid: number): number {
 }
 
 /** Seconds in user and kernel mode. */
-function processorTime(pid: number): number {
+export function processorTime(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   // The name, in parentheses, may hold spaces; utime and stime are fields 14 and 15 of the whole line.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

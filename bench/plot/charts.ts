@@ -6,6 +6,7 @@ import type { LbReport } from '../lb/measure-lb.ts';
 import type { Report } from '../record/recorded-report.ts';
 import type { RestReport } from '../rest/measure-rest.ts';
 import type { SessionsReport } from '../sessions/measure-sessions.ts';
+import type { TrafficReport } from '../traffic/measure-traffic.ts';
 import type { BarChart } from './bar-chart.ts';
 
 type Charts = Readonly<Record<string, BarChart>>;
@@ -17,6 +18,8 @@ export function chartsOf(report: Report): Charts {
       return lbCharts(report);
     case 'death':
       return deathCharts(report);
+    case 'traffic':
+      return trafficCharts(report);
     case 'speaker':
       return {
         'speaker-events': {
@@ -39,6 +42,17 @@ export function chartsOf(report: Report): Charts {
     case 'sessions':
       return sessionsCharts(report);
   }
+}
+
+function trafficCharts({ results }: TrafficReport): Charts {
+  return {
+    'traffic-death': {
+      axis: 'ms from the silent death of a master until all new clients were served',
+      rows: results.flatMap(({ contender, served }) =>
+        served === undefined ? [] : [{ label: contender, values: served.samples }],
+      ),
+    },
+  };
 }
 
 const messages = { lesser: 'update', withdraw: 'withdrawal', cease: 'cease' } as const satisfies Partial<

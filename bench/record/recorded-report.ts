@@ -8,10 +8,12 @@ import type { ReflectReport } from '../reflect/measure-reflect.ts';
 import type { RestReport } from '../rest/measure-rest.ts';
 import type { SessionsReport } from '../sessions/measure-sessions.ts';
 import type { SpeakerReport } from '../speaker/measure-speaker.ts';
+import type { TrafficReport } from '../traffic/measure-traffic.ts';
 
 /** What a benchmark found. */
 export type Report =
   | LbReport
+  | TrafficReport
   | DeathReport
   | SpeakerReport
   | RestReport
@@ -24,7 +26,16 @@ export type BenchName = Report['bench'];
 export type Recorded = { readonly [Name in BenchName]?: Extract<Report, { readonly bench: Name }> };
 
 /** The shortest first: a fault of the set-up shows early. */
-export const benchNames = ['rest', 'speaker', 'reflect', 'death', 'ingest', 'sessions', 'lb'] as const;
+export const benchNames = [
+  'rest',
+  'speaker',
+  'reflect',
+  'death',
+  'traffic',
+  'ingest',
+  'sessions',
+  'lb',
+] as const;
 
 /** Writes a report as `FOLDER/NAME.json` in place of the one before. */
 export function record(folder: string, report: Report): void {

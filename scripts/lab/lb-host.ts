@@ -99,11 +99,11 @@ export class LbHost extends Host {
   override async powerOn(): Promise<void> {
     await super.powerOn();
     this.writeConfig();
-    if (this.#settings.dataPlane === 'haproxy') this.#startHaproxy();
+    if (this.#settings.dataPlane === 'haproxy') this.startHaproxy();
   }
 
-  /** As its unit does: from the moment on that there is a configuration, and again whenever it has ended. */
-  #startHaproxy(): void {
+  /** As its unit does: HAProxy runs from the moment on that there is a configuration, and again whenever it has ended. */
+  startHaproxy(): void {
     const { config, master } = this.haproxy;
     const run = `haproxy -W -S ${master},mode,600 -f ${config}`;
     this.spawn('haproxy', ['sh', '-c', `while :; do if [ -e ${config} ]; then ${run}; fi; sleep 0.2; done`]);
@@ -141,7 +141,8 @@ export class LbHost extends Host {
     return family === this.family ? name : `${name}-${family}`;
   }
 
-  #haproxyDataplane(): JsonObject {
+  /** `dataplane` of router.yaml for it. */
+  get haproxyDataplane(): JsonObject {
     const { config, socket, master } = this.haproxy;
     return { kind: 'haproxy', folder: dirname(config), socket, masterSocket: master };
   }
@@ -188,7 +189,7 @@ export class LbHost extends Host {
       neighbors: [...this.neighbors()],
       // Tests and benchmarks kill the same masters again and again; those about members that keep leaving turn this on.
       pool: { flapHold: '0s' },
-      ...(this.#settings.dataPlane === 'haproxy' && { dataplane: this.#haproxyDataplane() }),
+      ...(this.#settings.dataPlane === 'haproxy' && { dataplane: this.haproxyDataplane }),
       healthCheck: { interval: '200ms', timeout: '1s', caFile: this.caFile },
       stateDir: this.path('var/lib/bgp-lb'),
       api: { socket: this.router.socketPath, listen: '127.0.0.1:9474' },

@@ -34,6 +34,23 @@ export function begin(target: Target): void {
   }, interval);
 }
 
+/** Resolves as soon as all clients of a second were served, one after the other; false when that takes longer than `timeout` ms. */
+export async function calm(timeout: number): Promise<boolean> {
+  const enough = 1_000 / interval;
+  let [next, inRow] = [attempts.length, 0];
+  for (const end = performance.now() + timeout; performance.now() < end; ) {
+    const attempt = attempts[next];
+    if (attempt === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, interval));
+      continue;
+    }
+    next += 1;
+    inRow = (await attempt.served) ? inRow + 1 : 0;
+    if (inRow >= enough) return true;
+  }
+  return false;
+}
+
 /** No more clients come. @returns when the first of those came after whom all were served; undefined when the last was not */
 export async function end(): Promise<bigint | undefined> {
   clearInterval(timer);

@@ -7,6 +7,7 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { bundlePage } from './bundle-page.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const daemons = ['router', 'speaker'] as const;
@@ -39,6 +40,7 @@ async function bundle(name: DaemonName): Promise<void> {
   await bundleFile(entry, `dist/bgp-lb-${name}.mjs`);
   const thread = `packages/${name}/src/bfd/bfd-program.ts`;
   if (existsSync(`${root}/${thread}`)) await bundleFile(thread, `dist/bgp-lb-${name}-bfd.mjs`);
+  if (name === 'router') await bundlePage(root, name);
 }
 
 async function bundleFile(entry: string, outfile: string): Promise<void> {

@@ -143,6 +143,8 @@ missing_packages() {
   has promtool || echo prometheus
   # An init for test/kit/systemd-machine.ts, in namespaces: that of this machine stays.
   { has systemctl && [ -x /lib/systemd/systemd ]; } || echo systemd
+  # The page of the daemons is tested in a real browser.
+  has chromium || echo chromium
   # For scripts/engine.ts.
   has dockerd || echo docker.io
   { has docker-compose || docker compose version >/dev/null 2>&1; } || echo docker-compose
@@ -265,8 +267,8 @@ kernel_features() {
 bundles() {
   for name in router speaker; do
     bundle=dist/bgp-lb-$name.mjs
-    if [ ! -f "$bundle" ] || [ -n "$(find packages scripts/bundle.ts package-lock.json \
-      -name node_modules -prune -o -type f \( -name '*.ts' -o -name '*.json' \) -newer "$bundle" -print | head -n 1)" ]; then
+    if [ ! -f "$bundle" ] || [ -n "$(find packages scripts/bundle*.ts package-lock.json \
+      -name node_modules -prune -o -type f \( -name '*.ts' -o -name '*.tsx' -o -name '*.css' -o -name '*.html' -o -name '*.json' \) -newer "$bundle" -print | head -n 1)" ]; then
       say 'bundling the daemons'
       quietly node scripts/bundle.ts || fail 'cannot bundle the daemons'
       return

@@ -31,7 +31,7 @@ export function routerPackage(root: string, version: string): DebianPackage {
     version,
     root,
     home: HOME,
-    programs: ['bgp-lb-router-bfd.mjs', 'bgp-lb-kubernetes.mjs'],
+    programs: ['bgp-lb-router-bfd.mjs', 'bgp-lb-kubernetes.mjs', 'bgp-lb-router-page.json'],
     depends: ['haproxy (>= 2.6)'],
     summary: 'BGP-based load balancer for the Kubernetes control plane: router',
     description: [

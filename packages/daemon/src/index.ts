@@ -60,7 +60,9 @@ export {
 } from './control/control-route.ts';
 export { ControlServer, type ControlServerOptions } from './control/control-server.ts';
 export { EventLog, type EventLogOptions, type LoggedEvent } from './control/event-log.ts';
+export { type PageFiles, pageRoutes, readPage } from './control/page-routes.ts';
 export { parseBody } from './control/parse-body.ts';
+export { SnapshotStream, type SnapshotStreamOptions } from './control/snapshot-stream.ts';
 export { UnixSocketError } from './control/unix-socket.ts';
 export { checkClock } from './doctor/check-clock.ts';
 export { checkDuplicates, type DetectedAddress } from './doctor/check-duplicates.ts';

@@ -85,7 +85,8 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
   ];
 }
 
-async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
+/** `/api/v1/status` */
+export async function routerStatus(sources: ControlSources): Promise<RouterStatus> {
   const config = sources.config();
   const { routerId, pools, dataPlane, onLink, bfd, ca, now, version, startedAt } = sources;
   const { vips, ...dataplane } = dataPlane.status({ shares: false });
@@ -143,7 +144,8 @@ function endpointOf(config: RouterConfig, vip: string): string {
   return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-async function neighborStatuses({ bgp, bfd }: ControlSources): Promise<NeighborStatus[]> {
+/** `/api/v1/neighbors` */
+export async function neighborStatuses({ bgp, bfd }: ControlSources): Promise<NeighborStatus[]> {
   const status = await bfd.status();
   return bgp.peers().map(({ peer, neighbor }) => {
     const session = status?.sessions.find(({ id }) => id === canonicalText(peer.address));

@@ -1,5 +1,6 @@
 import { type ControlRoute, ControlServer, type EventLog, type Logger } from '@bgp-lb/daemon';
 import { canonicalText } from '../bgp/neighbor-options.ts';
+import { dashboardRoutes } from '../dashboard/dashboard-routes.ts';
 import { metricSources } from '../observe/metric-sources.ts';
 import type { RouterMetrics } from '../observe/router-metrics.ts';
 import { type ControlSources, controlRoutes } from './control-routes.ts';
@@ -33,7 +34,11 @@ export function makeControl(options: ControlOptions): ControlServer {
     socketPath: api.socket,
     listen: api.listen,
     allowedHosts: api.allowedHosts,
-    routes: [...controlRoutes(sources), ...routes],
+    routes: [
+      ...controlRoutes(sources),
+      ...dashboardRoutes(sources, events, (error) => logger.warn({ err: error }, 'no snapshot for the page')),
+      ...routes,
+    ],
     metrics: metrics.metrics.registry,
     events,
     logger,

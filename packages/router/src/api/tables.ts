@@ -291,7 +291,19 @@ function heading(key: string): string {
 }
 
 /** One event in one line. */
-export function eventLine({ time, type, sequence: _, monotonicMs: __, ...fields }: LoggedEvent): string {
-  const words = Object.entries(fields).map(([key, value]) => `${key}=${JSON.stringify(value)}`);
-  return `${time} ${type} ${words.join(' ')}`;
+export function eventLine(event: LoggedEvent): string {
+  return `${event.time} ${event.type} ${eventText(event)}`;
+}
+
+/** The fields of an event, `member="10.0.0.11" to="out"`. */
+export function eventText({
+  time: _,
+  type: __,
+  sequence: ___,
+  monotonicMs: ____,
+  ...fields
+}: LoggedEvent): string {
+  return Object.entries(fields)
+    .map(([key, value]) => `${key}=${JSON.stringify(value)}`)
+    .join(' ');
 }

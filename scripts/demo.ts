@@ -12,6 +12,7 @@ import { parseArgs } from 'node:util';
 import { bootstrap } from './demo/bootstrap.ts';
 import { type DemoFigures, keepsItsPromise } from './demo/figures.ts';
 import { Narrator } from './demo/narrator.ts';
+import { startPageRelay } from './demo/start-page-relay.ts';
 import { comeBack, routerRestart, sigterm, silentDeath, speakerRestart } from './demo/troubles.ts';
 import { whatToTry } from './demo/what-to-try.ts';
 import { hasFrr } from './lab/frr.ts';
@@ -100,7 +101,7 @@ async function main(): Promise<number> {
     const figures = await tell(lab, narrator);
     narrator.chapter(summary(figures));
     isKept = values.keep === true;
-    if (isKept) console.error(whatToTry(lab));
+    if (isKept) console.error(whatToTry(lab, await startPageRelay(lab.lb.router.socketPath)));
     if (values.json === true) console.log(JSON.stringify(figures));
     return figures.ok ? 0 : 1;
   } finally {

@@ -20,11 +20,12 @@ export function commandsToTry(lab: Lab): readonly string[] {
   ];
 }
 
-/** The commands with what is to be said about them. */
-export function whatToTry(lab: Lab): string {
+/** The commands with what is to be said about them. @param page address of the router's page */
+export function whatToTry(lab: Lab, page: string): string {
   return [
     '',
-    'The lab is still up. Try:',
+    `The lab is still up. Look at it: ${page}`,
+    'Try:',
     ...commandsToTry(lab).map((command) => `  ${command}`),
     'Remove it:',
     '  npm run demo -- --remove',

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { startPageRelay } from '../../scripts/demo/start-page-relay.ts';
 import { commandsToTry } from '../../scripts/demo/what-to-try.ts';
 import { Lab } from '../../scripts/lab/lab.ts';
 import { tryCommand } from '../../scripts/lab/run-command.ts';
+import { waitUntil } from '../../scripts/lab/wait-until.ts';
 import { startCluster, waitForAllActive } from '../kit/cluster.ts';
 
 describe.each(['kernel', 'haproxy'] as const)(
@@ -36,3 +38,27 @@ describe.each(['kernel', 'haproxy'] as const)(
     });
   },
 );
+
+describe('the page of a lab that the demo keeps', () => {
+  it('shows its page on the loopback of the machine for as long as it is there, to be read alone', async () => {
+    const own = await startCluster({ id: 'shown', masters: 1, controlPlane: 'stand-in' });
+    let address: string;
+    try {
+      address = await startPageRelay(own.lb.router.socketPath);
+      const page = await fetch(address);
+      expect(await page.text()).toContain('<title>bgp-lb</title>');
+      expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
+      expect((await fetch(`${address}api/v1/drain`, { method: 'POST', body: '{}' })).status).toBe(405);
+    } finally {
+      await own.destroy();
+    }
+    await waitUntil(
+      () =>
+        fetch(address).then(
+          () => false,
+          () => true,
+        ),
+      { what: 'the relay has ended', timeoutMs: 10_000 },
+    );
+  });
+});

@@ -1,4 +1,5 @@
 import type { InterfaceAddress } from './interface-address.ts';
+import { ipVersion } from './internet-address.ts';
 import type { Link } from './link.ts';
 
 /** IFF_NOARP (netdevice(7)): the link does not answer ARP. */
@@ -10,7 +11,7 @@ const IFF_NOARP = 0x80;
  */
 export function arpLinks(links: readonly Link[], addresses: readonly InterfaceAddress[]): readonly Link[] {
   const withIpv4 = new Set(
-    addresses.filter(({ address }) => !address.includes(':')).map(({ index }) => index),
+    addresses.filter(({ address }) => ipVersion(address) === 4).map(({ index }) => index),
   );
   return links.filter(
     (link) => withIpv4.has(link.index) && !link.isLoopback && (link.flags & IFF_NOARP) === 0,

@@ -181,7 +181,7 @@ function lifetime(cache: Uint8Array | undefined, offset: number): number | undef
 export function lastingGlobalAddress(addresses: readonly InterfaceAddress[]): string | undefined {
   const unsure = AddressFlag.Tentative | AddressFlag.DadFailed | AddressFlag.Deprecated;
   const usable = addresses.filter(
-    ({ address, scope, flags }) => address.includes(':') && scope === 'global' && (flags & unsure) === 0,
+    ({ address, scope, flags }) => ipVersion(address) === 6 && scope === 'global' && (flags & unsure) === 0,
   );
   return (usable.find(({ flags }) => (flags & AddressFlag.Permanent) !== 0) ?? usable[0])?.address;
 }
@@ -193,7 +193,7 @@ export function detectionOf(
 ): { address: string; interface: string; hasFailed: boolean; isTentative: boolean }[] {
   return links.flatMap(({ index, name }) =>
     addresses
-      .filter((one) => one.index === index && one.address.includes(':'))
+      .filter((one) => one.index === index && ipVersion(one.address) === 6)
       .map(({ address, flags }) => ({
         address,
         interface: name,

@@ -10,7 +10,7 @@ import {
   parseAddress,
   setAddressMessage,
 } from './interface-address.ts';
-import { type IpVersion, zoneOf } from './internet-address.ts';
+import { type IpVersion, parsePrefix, zoneOf } from './internet-address.ts';
 import {
   dumpLinks,
   getLink,
@@ -138,7 +138,7 @@ export class RouteSocket {
   }
 
   #routesOf(version: IpVersion, filter: RouteFilter): Route[] {
-    const ofVersion = (route: Route): boolean => route.destination.includes(':') === (version === 6);
+    const ofVersion = (route: Route): boolean => parsePrefix(route.destination).version === version;
     try {
       const routes = this.#netlink.dump('dump routes', dumpRoutes(version, filter), ({ payload }) =>
         parseRoute(payload),

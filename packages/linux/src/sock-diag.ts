@@ -150,5 +150,5 @@ function endAddress(octets: Uint8Array, offset: number, family: number): string 
 }
 
 function endpointText(address: string, port: number): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return ipVersion(address) === 6 ? `[${address}]:${port}` : `${address}:${port}`;
 }

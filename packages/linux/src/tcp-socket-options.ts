@@ -1,4 +1,5 @@
 /** TCP socket options that Node does not offer, set on a file descriptor. */
+import { ipVersion } from './internet-address.ts';
 import { isHostPrefix, isIpv4Mapped, type SocketVersion, tcpMd5Signature } from './socket-address.ts';
 import { IpOption, Ipv6Option, Level, SocketOption, TcpOption } from './socket-constants.ts';
 import { setSocketOption } from './syscalls.ts';
@@ -17,7 +18,7 @@ export interface ConnectionKind {
 
 /** The kind of a connection with a peer, by the address that Node gives. */
 export function connectionKind(remoteAddress: string): ConnectionKind {
-  if (!remoteAddress.includes(':')) return { socket: 4, packets: 4 };
+  if (ipVersion(remoteAddress) === 4) return { socket: 4, packets: 4 };
   return { socket: 6, packets: isIpv4Mapped(remoteAddress) ? 4 : 6 };
 }
 

@@ -63,6 +63,7 @@ export { RouteReflector } from './rib/route-reflector.ts';
 export type { EncodedUpdates } from './rib/update-batch.ts';
 export type { GroupLimits, GroupMember } from './rib/update-group.ts';
 export type { RouteId } from './rib/update-routes.ts';
+export { endpointText, hostPrefix, ipVersion, isSameVersion } from './types/address-text.ts';
 export type { Asn } from './types/asn.ts';
 export { AS_TRANS, asn, formatAsn, isPrivateAsn, isTwoOctetAsn, parseAsn } from './types/asn.ts';
 export type { Family } from './types/family.ts';

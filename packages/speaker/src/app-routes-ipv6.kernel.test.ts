@@ -1,3 +1,4 @@
+import { ipVersion } from '@bgp-lb/protocol';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { field, type LineProcess } from './testing/network-namespace.ts';
 import { ROUTER, SpeakerLab, VIP } from './testing/speaker-lab.ts';
@@ -42,7 +43,7 @@ afterAll(() => lab.remove(), TIMEOUT);
 
 /** The routes to an address by a gateway, `GATEWAY proto PROTOCOL metric METRIC` each. */
 function routesTo(address: string): readonly string[] {
-  const argv = ['-json', '-details', '-N', address.includes(':') ? '-6' : '-4', 'route', 'show', address];
+  const argv = ['-json', '-details', '-N', ipVersion(address) === 6 ? '-6' : '-4', 'route', 'show', address];
   const routes = JSON.parse(lab.master.ip(...argv)) as {
     gateway?: string;
     protocol: string;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AddressFlag, lastingGlobalAddress, NetlinkError, type RouteSocket } from '@bgp-lb/linux';
-import { zoneOf } from '@bgp-lb/protocol';
+import { ipVersion, zoneOf } from '@bgp-lb/protocol';
 import type { SpeakerConfig } from './config/speaker-config.ts';
 
 /** What the configuration leaves to the host. */
@@ -108,7 +108,7 @@ export async function hostFacts(
 
 /** The BGP Identifier of a node without another one: its IPv4 address, or 32 bits that are as much its own as its IPv6 address is. */
 function routerIdOf(nodeAddress: string): string {
-  if (!nodeAddress.includes(':')) return nodeAddress;
+  if (ipVersion(nodeAddress) === 4) return nodeAddress;
   const octets = createHash('sha256').update(`bgp-lb speaker ${nodeAddress}`).digest().subarray(0, 4);
   const text = octets.join('.');
   // 0 is no BGP Identifier (RFC 6286 section 2.1).

@@ -1,4 +1,4 @@
-import { type BfdState, formatPrefix } from '@bgp-lb/protocol';
+import { type BfdState, formatPrefix, hostPrefix } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
   type BfdSessionStatus,
@@ -174,5 +174,5 @@ export function advertisedTo(router: Peer): readonly string[] {
 
 /** `10.0.0.100/32` or `2001:db8::100/128`. */
 export function prefixText(address: string): string {
-  return `${address}/${address.includes(':') ? 128 : 32}`;
+  return hostPrefix(address);
 }

@@ -1,3 +1,4 @@
+import { formatHostPort } from '@bgp-lb/daemon';
 import type { KubernetesObject } from '@bgp-lb/kubernetes';
 import type { Finding } from './conditions.ts';
 import { textAt, valueAt } from './read-json.ts';
@@ -17,8 +18,7 @@ interface Endpoint {
   readonly port: number;
 }
 
-const text = ({ host, port }: Endpoint): string =>
-  host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+const text = ({ host, port }: Endpoint): string => formatHostPort({ host, port });
 
 /** The endpoint of a Cluster or an InfraCluster; `undefined` while it is empty. */
 function endpointOf(object: KubernetesObject): Endpoint | undefined {

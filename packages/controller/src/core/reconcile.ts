@@ -1,3 +1,4 @@
+import { formatHostPort } from '@bgp-lb/daemon';
 import type { KubernetesObject } from '@bgp-lb/kubernetes';
 import { API_VERSION, GROUP } from '../api/group.ts';
 import {
@@ -132,8 +133,7 @@ function endpointText(
   address: { host: string; port: number },
 ): string {
   const scheme = port.protocol === 'udp' ? 'udp' : healthCheck.type === 'https' ? 'https' : 'tcp';
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  return `${scheme}://${host}:${address.port}`;
+  return `${scheme}://${formatHostPort(address)}`;
 }
 
 function endpointFinding(

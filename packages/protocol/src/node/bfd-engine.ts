@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { type BfdDiscardReason, type BfdKey, canonicalScoped } from '../index.ts';
+import { type BfdDiscardReason, type BfdKey, canonicalScoped, ipVersion } from '../index.ts';
 import { threadClock } from './bfd-clock.ts';
 import { type BfdPath, BfdReceivers, type DeliverBfdPacket } from './bfd-receivers.ts';
 import { BfdSessionDriver } from './bfd-session-driver.ts';
@@ -234,7 +234,7 @@ export class BfdEngine {
 }
 
 function pathOf({ remoteAddress, multihop }: BfdSessionOptions): BfdPath {
-  return { version: remoteAddress.includes(':') ? 6 : 4, multihop: multihop === true };
+  return { version: ipVersion(remoteAddress), multihop: multihop === true };
 }
 
 /** The neighbor's address in one spelling, with its zone, and the kind of path. @throws RangeError naming the address */

@@ -4,6 +4,7 @@ import {
   type CodecContext,
   encodeKeepalive,
   encodeMessage,
+  endpointText,
   Framer,
   type Message,
   type NotificationContent,
@@ -247,7 +248,7 @@ export class Connection {
 
 function endpoint(address: string | undefined, port: number | undefined): string | undefined {
   if (address === undefined || port === undefined) return undefined;
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return endpointText(address, port);
 }
 
 const causes: Readonly<Record<string, TcpFailure>> = {

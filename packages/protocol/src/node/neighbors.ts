@@ -1,5 +1,6 @@
 import {
   formatScoped,
+  hostPrefix,
   type IpAddress,
   ipAddress,
   type Prefix,
@@ -38,8 +39,8 @@ function unmapped(address: IpAddress): IpAddress {
 }
 
 /** The prefix of one host, as `ListeningSocket.setPassword` takes it: the kernel's keys are the same on all links. */
-export function hostPrefix(address: string): string {
-  return `${withoutZone(canonicalAddress(address))}/${address.includes(':') ? 128 : 32}`;
+export function passwordPrefix(address: string): string {
+  return hostPrefix(withoutZone(canonicalAddress(address)));
 }
 
 /**

@@ -5,6 +5,7 @@ import {
   CeaseSubcode,
   type Family,
   formatPrefix,
+  ipVersion,
   type Negotiated,
   Oscillation,
   type RouteChange,
@@ -13,7 +14,7 @@ import {
 import { type Clock, systemClock } from './clock.ts';
 import type { Traffic } from './connection.ts';
 import { Deadlines } from './deadlines.ts';
-import { canonicalAddress, hostPrefix, type NeighborRange, neighborRange, rangeOf } from './neighbors.ts';
+import { canonicalAddress, type NeighborRange, neighborRange, passwordPrefix, rangeOf } from './neighbors.ts';
 import { Peer, type PeerIdentity } from './peer.ts';
 import type { DownReason, PeerEvent } from './peer-event.ts';
 import {
@@ -139,7 +140,7 @@ export class BgpSpeaker {
       known.dropStale();
       this.#forget(known);
     }
-    this.#setPassword(hostPrefix(options.address), settings.socket.password);
+    this.#setPassword(passwordPrefix(options.address), settings.socket.password);
     const peer = this.#newPeer(
       {
         name: options.name,
@@ -188,7 +189,7 @@ export class BgpSpeaker {
       this.#ranges.set(name, { ...range, settings: signedWith(range.settings, password) });
       this.#setPassword(formatPrefix(range.prefix), password);
     } else if (peer !== undefined) {
-      this.#setPassword(hostPrefix(peer.address), password);
+      this.#setPassword(passwordPrefix(peer.address), password);
     } else throw new RangeError(`no peer or range ${name}`);
     // What an accepted connection is given.
     for (const [one, settings] of this.#settings) {
@@ -220,9 +221,9 @@ export class BgpSpeaker {
     peer.stop(text === undefined ? { subcode: CeaseSubcode.PeerDeconfigured } : { text });
     peer.dropStale();
     this.#forget(peer);
-    const prefix = hostPrefix(peer.address);
+    const prefix = passwordPrefix(peer.address);
     const isShared = this.peers().some(
-      (one) => one.range === undefined && hostPrefix(one.address) === prefix,
+      (one) => one.range === undefined && passwordPrefix(one.address) === prefix,
     );
     if (peer.range === undefined && !isShared) this.#setPassword(prefix, undefined);
     await peer.gone();
@@ -381,6 +382,6 @@ function signedWith(settings: ResolvedSettings, password: string | undefined): R
 
 /** A listener on an IPv4 address never sees an IPv6 neighbor, and cannot hold its key; one on `::` may see both. */
 function setListenerPassword(listener: ListeningSocket, prefix: string, password: string | undefined): void {
-  if (prefix.includes(':') && !listener.address.includes(':')) return;
+  if (ipVersion(prefix) === 6 && ipVersion(listener.address) === 4) return;
   listener.setPassword(prefix, password);
 }

@@ -2,6 +2,7 @@ import { ControlError, type ControlRoute } from '@bgp-lb/daemon';
 import { tcpMd5Counters } from '@bgp-lb/linux';
 import {
   type BfdState,
+  endpointText,
   formatPrefix,
   formatRouterId,
   nextHopText,
@@ -141,7 +142,7 @@ function bfdStateOf({ bfd, config }: ControlSources, nextHop: string): BfdState 
 function endpointOf(config: RouterConfig, vip: string): string {
   const address = vip.split('/')[0] ?? vip;
   const port = config.vips.find((one) => one.address === address)?.port ?? 0;
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return endpointText(address, port);
 }
 
 /** `/api/v1/neighbors` */

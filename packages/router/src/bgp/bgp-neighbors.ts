@@ -3,6 +3,7 @@ import {
   type Asn,
   type BfdKey,
   type Family,
+  hostPrefix,
   type Negotiated,
   type Path,
   type PrefixKey,
@@ -28,7 +29,7 @@ import {
 import { type NeighborChanges, planNeighbors } from '../config/neighbor-changes.ts';
 import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
 import { announcedVips } from '../config/vip-endpoint.ts';
-import { familyOfAddress, hostPrefix, type NeighborContext, neighborOptions } from './neighbor-options.ts';
+import { familyOfAddress, type NeighborContext, neighborOptions } from './neighbor-options.ts';
 
 /** What the owner of one role's neighbors is told, in the tick in which it happens. */
 export interface NeighborHandlers {

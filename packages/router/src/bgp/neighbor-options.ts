@@ -3,6 +3,7 @@ import {
   asn,
   canonicalScoped,
   type Family,
+  ipVersion,
   ipv4Unicast,
   ipv6Unicast,
   parseIpAddress,
@@ -96,7 +97,7 @@ function upstreamFamilies({
 
 /** The family that a master's or internal router's sessions carry: that of its addresses, since it is itself the next hop. */
 export function familyOfAddress(text: string): Family {
-  return text.includes(':') ? ipv6Unicast : ipv4Unicast;
+  return ipVersion(text) === 6 ? ipv6Unicast : ipv4Unicast;
 }
 
 /** An address as all of the router writes it; a link-local one with its interface. */
@@ -205,9 +206,4 @@ export function localAddressOf(peer: Pick<Peer, 'status'>): string | undefined {
   const match = /^\[?([0-9a-f.:]+?(?:%[^\]]+)?)\]?:\d+$/.exec(local ?? '');
   // An IPv6 listener that takes IPv4 too shows the address mapped (RFC 4291 section 2.5.5.2).
   return match?.[1]?.replace(/^::ffff:(?=\d+\.)/, '');
-}
-
-/** `10.100.0.1/32`: a VIP as the prefix that is advertised for it. */
-export function hostPrefix(address: string): string {
-  return `${address}/${address.includes(':') ? 128 : 32}`;
 }

@@ -1,6 +1,7 @@
 import {
   formatPrefix,
   formatScoped,
+  hostPrefix,
   isLinkLocal,
   type PathAttributes,
   parseIpAddress,
@@ -15,7 +16,7 @@ import type { RouterConfig, UpstreamNeighborConfig } from '../config/router-conf
 import type { DrainPhase } from '../drain/host-drain.ts';
 import type { BgpNeighbors } from './bgp-neighbors.ts';
 import { asLeaving, withExportPolicy } from './export-policy.ts';
-import { familyOfAddress, hostPrefix, localAddressOf } from './neighbor-options.ts';
+import { familyOfAddress, localAddressOf } from './neighbor-options.ts';
 import type { CarriedBy, RouteAdvertiser } from './route-advertiser.ts';
 import { memberAttributes, type NextHop, originatedAttributes } from './upstream-routes.ts';
 

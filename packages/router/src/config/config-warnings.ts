@@ -1,6 +1,6 @@
 import { openApiWarnings } from '@bgp-lb/daemon';
-import { parseIpAddress, parsePrefix, prefixContains } from '@bgp-lb/protocol';
-import { familyName, isSameFamily } from './cross-field.ts';
+import { isSameVersion, parseIpAddress, parsePrefix, prefixContains } from '@bgp-lb/protocol';
+import { familyName } from './family-faults.ts';
 import type { RouterConfig } from './router-config.ts';
 
 /** What is allowed and yet seldom wanted, one sentence each. */
@@ -15,7 +15,7 @@ export function configWarnings(config: RouterConfig): string[] {
     );
   const told = upstreams.flatMap(({ address, otherNextHop }) => [address, otherNextHop ?? address]);
   const untold =
-    upstreams.length === 0 ? [] : vips.filter((vip) => !told.some((one) => isSameFamily(vip.address, one)));
+    upstreams.length === 0 ? [] : vips.filter((vip) => !told.some((one) => isSameVersion(vip.address, one)));
   return [
     ...keepsAndDrops,
     ...openApiWarnings(api.listen),

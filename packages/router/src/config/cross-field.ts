@@ -4,17 +4,13 @@ import {
   formatCommunity,
   isWellKnownCommunity,
 } from '@bgp-lb/daemon';
-import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
+import { isSameVersion, parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
 import { capabilityFaults } from './capability-faults.ts';
+import { familyFaults, upstreamFamilyFaults } from './family-faults.ts';
 import { haproxyFaults } from './haproxy-faults.ts';
 import { linkLocalFaults } from './link-local-faults.ts';
-import { hasList, memberFaults } from './member-faults.ts';
-import type {
-  KernelDataplaneConfig,
-  MasterNeighborConfig,
-  NeighborConfig,
-  RouterConfig,
-} from './router-config.ts';
+import { memberFaults } from './member-faults.ts';
+import type { KernelDataplaneConfig, NeighborConfig, RouterConfig } from './router-config.ts';
 import { unusableValues } from './unusable-values.ts';
 
 /** The rules that concern more than one key. Pure; every fault is found, not only the first. */
@@ -148,29 +144,6 @@ function overlaps(a: string, b: string): boolean {
   );
 }
 
-/** A VIP comes by sessions of its own family only: their peers are its next hops. */
-function familyFaults({ vips, neighbors }: RouterConfig): CrossFieldFault[] {
-  const masters = neighbors.filter(
-    (neighbor): neighbor is MasterNeighborConfig => neighbor.role === 'master',
-  );
-  return vips.flatMap((vip, i) => {
-    const { address } = vip;
-    const isSame = ({ range, address: own }: MasterNeighborConfig): boolean =>
-      (range ?? own ?? '').includes(':') === address.includes(':');
-    return masters.some(isSame) || hasList(vip) || !vip.members.bgp
-      ? []
-      : [
-          {
-            path: ['vips', i, 'address'],
-            message: 'has no master of its address family among the neighbors',
-            value: address,
-            allowed:
-              'a neighbor of role master with an address or range of the same family, or members.static or configMap',
-          },
-        ];
-  });
-}
-
 function passedCommunityFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
   return neighbors.flatMap((neighbor, i): CrossFieldFault[] => {
     if (neighbor.role !== 'upstream' || neighbor.passCommunities.length === 0) return [];
@@ -186,50 +159,6 @@ function passedCommunityFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
       return [{ path: [...path, k], message, value: formatCommunity(one), allowed: 'any but 65535:*' }];
     });
   });
-}
-
-/** Upstreams are told of the VIPs of their sessions' family, and of the other one where the next hop for it is said. */
-function upstreamFamilyFaults({ vips, neighbors }: RouterConfig): CrossFieldFault[] {
-  return neighbors.flatMap((neighbor, i): CrossFieldFault[] => {
-    if (neighbor.role !== 'upstream') {
-      return [];
-    }
-    const { address, otherNextHop: value, nextHop } = neighbor;
-    const path = ['neighbors', i, 'otherNextHop'];
-    if (value !== undefined && isSameFamily(value, address)) {
-      const message = `is of the family of ${address}: the session's own address is the next hop there`;
-      return [{ path, message, value, allowed: `an ${familyName(address, 'other')} address of this host` }];
-    }
-    if (value !== undefined && nextHop === 'unchanged') {
-      const message = 'is not used with nextHop unchanged, which passes on what the masters sent';
-      return [{ path, message, value, allowed: 'nextHop self, or a session of each family' }];
-    }
-    if (value !== undefined && vips.some((vip) => vip.address === value)) {
-      return [{ path, message: 'is a VIP', value, allowed: 'an address of this host alone' }];
-    }
-    if (vips.some((vip) => isSameFamily(vip.address, address)) || value !== undefined) {
-      return [];
-    }
-    const family = familyName(address, 'own');
-    return [
-      {
-        path: ['neighbors', i, 'address'],
-        message: `gets no VIP: an ${family} session carries ${family} VIPs, and there is none`,
-        value: address,
-        allowed: `an ${familyName(address, 'other')} address of the upstream, or otherNextHop`,
-      },
-    ];
-  });
-}
-
-/** Whether two addresses are of one family. */
-export function isSameFamily(a: string, b: string): boolean {
-  return a.includes(':') === b.includes(':');
-}
-
-/** The family of an address, or the one that it is not of. */
-export function familyName(address: string, which: 'own' | 'other'): string {
-  return address.includes(':') === (which === 'own') ? 'IPv6' : 'IPv4';
 }
 
 function asFaults({ asn, neighbors }: RouterConfig): CrossFieldFault[] {
@@ -294,7 +223,7 @@ function memberAddressFaults({ vips, neighbors }: RouterConfig): CrossFieldFault
       const allowed = 'peer, or a neighbor with an address';
       return [{ path, message: 'cannot be had with a range: it is one address', value, allowed }];
     }
-    if (address.includes(':') !== value.includes(':')) {
+    if (!isSameVersion(address, value)) {
       const allowed = `an address of the family of ${address}`;
       return [{ path, message: 'is of another address family than the session', value, allowed }];
     }

@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net';
 import { ConfigError, loadConfig } from '@bgp-lb/daemon';
-import { asn, parseRouterId } from '@bgp-lb/protocol';
+import { asn, ipVersion, parseRouterId } from '@bgp-lb/protocol';
 import { BgpSpeaker } from '@bgp-lb/protocol/node';
 import { ManualClock, MemoryNetwork } from '@bgp-lb/protocol/testing';
 import * as fc from 'fast-check';
@@ -23,7 +23,8 @@ for (const [net, bits] of [
 for (const one of ['::', '::1']) noHost.addAddress(one, 'ipv6');
 noHost.addSubnet('ff00::', 8, 'ipv6');
 
-const isHost = (address: string): boolean => !noHost.check(address, address.includes(':') ? 'ipv6' : 'ipv4');
+const isHost = (address: string): boolean =>
+  !noHost.check(address, ipVersion(address) === 6 ? 'ipv6' : 'ipv4');
 
 const odd = [
   '0.0.0.0',

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { CrossFieldFault } from '@bgp-lb/daemon';
+import { isSameVersion } from '@bgp-lb/protocol';
 import type { RouterConfig } from './router-config.ts';
 
 type Vip = RouterConfig['vips'][number];
@@ -42,7 +43,7 @@ function staticFaults(
     if (vips.some((one) => one.address === value)) {
       return [{ path, message: 'is a VIP', value, allowed: 'an address of one machine' }];
     }
-    if (value.includes(':') === vip.includes(':')) return [];
+    if (isSameVersion(value, vip)) return [];
     const message = `is of another address family than the VIP ${vip}`;
     return [{ path, message, value, allowed: 'an address of the family of the VIP, or a host name' }];
   });

@@ -1,4 +1,4 @@
-import { hostPrefix } from '../bgp/neighbor-options.ts';
+import { hostPrefix } from '@bgp-lb/protocol';
 import type { CarriedVip } from '../dataplane/data-plane.ts';
 import type { RouterConfig } from './router-config.ts';
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { RouteSocket } from '@bgp-lb/linux';
+import { hostPrefix } from '@bgp-lb/protocol';
 import { systemClock } from '@bgp-lb/protocol/node';
-import { hostPrefix } from '../bgp/neighbor-options.ts';
+
 import type { HaproxyDataplaneConfig, KernelDataplaneConfig, RouterConfig } from '../config/router-config.ts';
 import { stateFiles } from '../config/state-files.ts';
 import type { CaFile } from '../health/ca-file.ts';

@@ -1,4 +1,5 @@
 import { ControlError, type Table } from '@bgp-lb/daemon';
+import { hostPrefix } from '@bgp-lb/protocol';
 import type { DataPlane, Difference } from '../dataplane/data-plane.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 
@@ -45,7 +46,7 @@ function unanswered(onLink: Pick<OnLinkResponder, 'status'>): FibDifference[] {
     .status()
     .filter(({ phase }) => phase === 'absent')
     .map(({ address, interface: name, problem }) => ({
-      vip: `${address}/${address.includes(':') ? 128 : 32}`,
+      vip: hostPrefix(address),
       object: 'on link',
       difference: `not answered for on ${name}: ${problem}`,
     }));

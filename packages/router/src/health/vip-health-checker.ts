@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
+import { hostPrefix } from '@bgp-lb/protocol';
 import type { Clock } from '@bgp-lb/protocol/node';
-import { hostPrefix } from '../bgp/neighbor-options.ts';
+
 import type { RouterConfig } from '../config/router-config.ts';
 import { endpointOf } from '../config/vip-endpoint.ts';
 import type { DataPlane } from '../dataplane/data-plane.ts';

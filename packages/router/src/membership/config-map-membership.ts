@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { ApiClient, type ApiServer, credentialState, openKubeconfig, tokenAccess } from '@bgp-lb/kubernetes';
+import { hostPrefix } from '@bgp-lb/protocol';
 import type { Clock } from '@bgp-lb/protocol/node';
-import { hostPrefix } from '../bgp/neighbor-options.ts';
+
 import type { PoolList } from '../config/members-schema.ts';
 import type { KubernetesConfig, RouterConfig } from '../config/router-config.ts';
 import type { ListedMember } from '../pool/member-claims.ts';

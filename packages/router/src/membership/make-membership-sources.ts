@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { endpointText } from '@bgp-lb/protocol';
 import type { Clock } from '@bgp-lb/protocol/node';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import type { RouterConfig } from '../config/router-config.ts';
@@ -56,8 +57,7 @@ function knownServers(
   const urls = [...pools.values()].flatMap((pool) => {
     const vip = vips.find(({ address }) => pool.vip.startsWith(`${address}/`));
     return pool.members().map(({ nextHop }) => {
-      const host = nextHop.includes(':') ? `[${nextHop}]` : nextHop;
-      return `https://${host}:${vip?.machinePort ?? 6443}`;
+      return `https://${endpointText(nextHop, vip?.machinePort ?? 6443)}`;
     });
   });
   return [...new Set(urls)]

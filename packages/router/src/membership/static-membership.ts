@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
+import { hostPrefix, ipVersion } from '@bgp-lb/protocol';
 import type { Clock } from '@bgp-lb/protocol/node';
-import { hostPrefix } from '../bgp/neighbor-options.ts';
+
 import type { RouterConfig, StaticMemberConfig } from '../config/router-config.ts';
 import type { ListedMember } from '../pool/member-claims.ts';
 import type { KeptAnswers } from './kept-answers.ts';
@@ -152,7 +153,7 @@ function namesOf(vip: string, members: readonly StaticMemberConfig[]): string[] 
 }
 
 function keyOf(vip: string, name: string): string {
-  return `${vip.includes(':') ? 6 : 4} ${name}`;
+  return `${ipVersion(vip)} ${name}`;
 }
 
 function nameOf(key: string): string {

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isSameVersion } from '@bgp-lb/protocol';
 import type { ListedMember } from '../pool/member-claims.ts';
 import type { MembershipSink } from './membership-source.ts';
 
@@ -40,8 +41,6 @@ export function usableFor(
   members: readonly ListedMember[],
   vips: readonly string[],
 ): readonly ListedMember[] {
-  const usable = members.filter(
-    ({ address }) => address.includes(':') === vip.includes(':') && !vips.includes(address),
-  );
+  const usable = members.filter(({ address }) => isSameVersion(address, vip) && !vips.includes(address));
   return usable.filter(({ address }, index) => usable.findIndex((one) => one.address === address) === index);
 }

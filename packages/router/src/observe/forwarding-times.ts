@@ -1,4 +1,4 @@
-import { hostPrefix } from '../bgp/neighbor-options.ts';
+import { hostPrefix } from '@bgp-lb/protocol';
 import type { RouterConfig } from '../config/router-config.ts';
 
 /** Since when each VIP is forwarded to a member, or to none. */

@@ -7,7 +7,7 @@ import {
   suppressedText,
 } from '@bgp-lb/daemon';
 import type { RouteChange } from '@bgp-lb/protocol';
-import { formatPrefix } from '@bgp-lb/protocol';
+import { formatPrefix, hostPrefix } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
   type BfdStateChange,
@@ -16,7 +16,7 @@ import {
   schedulingText,
 } from '@bgp-lb/protocol/node';
 import { type BfdFailure, describeBfdChange } from '../bfd/bfd-failure.ts';
-import { hostPrefix } from '../bgp/neighbor-options.ts';
+
 import type { DrainPhase } from '../drain/host-drain.ts';
 import type { MemberDrainOrder } from '../drain/member-drains.ts';
 import { isDoubtful, type VipEvidence } from '../evidence/client-judge.ts';

@@ -6,6 +6,7 @@ import {
   PacketSocket,
   RouteSocket,
 } from '@bgp-lb/linux';
+import { ipVersion } from '@bgp-lb/protocol';
 import type { Clock } from '@bgp-lb/protocol/node';
 import { arpLanguage } from './arp.ts';
 import type { ClaimPhase, ClaimState } from './claim.ts';
@@ -248,7 +249,7 @@ function placeKey(name: string, address: string): string {
 }
 
 function ofVersion(addresses: readonly string[], version: 4 | 6): readonly string[] {
-  return addresses.filter((address) => address.includes(':') === (version === 6));
+  return addresses.filter((address) => ipVersion(address) === version);
 }
 
 /** What devices on a link say, and with which address. */
@@ -266,7 +267,7 @@ function languageOn(
   addresses: readonly InterfaceAddress[],
   isShared: boolean,
 ): LinkLanguage {
-  const asker = addresses.find(({ index, address }) => index === link.index && !address.includes(':'));
+  const asker = addresses.find(({ index, address }) => index === link.index && ipVersion(address) === 4);
   const shared: SharedIdentity | undefined = isShared ? { linkOf: sharedLinkAddress } : undefined;
   return version === 4
     ? arpLanguage(link.address, asker?.address ?? '0.0.0.0', shared)
@@ -300,7 +301,7 @@ function statusFrom(
  * may be another's (RFC 4862 section 5.4).
  */
 function source(addresses: readonly InterfaceAddress[], { index, name }: Link): string {
-  const all = addresses.filter((one) => one.index === index && one.address.includes(':'));
+  const all = addresses.filter((one) => one.index === index && ipVersion(one.address) === 6);
   const unsure = AddressFlag.Tentative | AddressFlag.DadFailed;
   const own = all.filter(({ flags }) => (flags & unsure) === 0);
   const found = own.find(({ address }) => address.startsWith('fe80:')) ?? own[0];

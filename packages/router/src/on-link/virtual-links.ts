@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Link, NetlinkError, PacketSocket, RouteSocket, readSysctl, writeSysctl } from '@bgp-lb/linux';
+import { ipVersion } from '@bgp-lb/protocol';
 import type { Clock } from '@bgp-lb/protocol/node';
 import type { LinkSocket } from './link-segment.ts';
 import { isVirtualLink, type VirtualLink, virtualLinkFault, virtualLinkOf } from './virtual-link.ts';
@@ -231,7 +232,7 @@ function deviceSysctls({ name, address }: Held): [name: string, value: string][]
     // Answers of this host to clients do not leave by it. The larger of this and `all` counts.
     [ipv4('rp_filter'), '2'],
   ];
-  if (!address.includes(':')) {
+  if (ipVersion(address) === 4) {
     return [
       ...always,
       [ipv4('forwarding'), '1'],

@@ -1,3 +1,4 @@
+import { ipVersion, isSameVersion } from '@bgp-lb/protocol';
 import type { Clock } from '@bgp-lb/protocol/node';
 import type { DataPlane } from '../dataplane/data-plane.ts';
 import type { ProbeTarget } from '../health/health-checker.ts';
@@ -83,8 +84,7 @@ export class PoolController {
       ),
       ...[...this.#drains].map(([nextHop, drain]) => ({ type: 'operator', nextHop, drain }) as const),
     ];
-    const isOfFamily = (event: PoolEvent): boolean =>
-      'nextHop' in event && event.nextHop.includes(':') === vip.includes(':');
+    const isOfFamily = (event: PoolEvent): boolean => 'nextHop' in event && isSameVersion(event.nextHop, vip);
     this.#handle(events.filter(isOfFamily).map((event) => [vip, event]));
   }
 
@@ -106,11 +106,11 @@ export class PoolController {
       case 'complete':
       case 'barrier':
         // These concern all VIPs of the address family: members are next hops.
-        return this.#ofFamily(event.nextHop.includes(':'), event);
+        return this.#ofVersion(ipVersion(event.nextHop), event);
       case 'lost':
-        return [false, true].flatMap((isIpv6) => {
-          const members = event.members.filter(({ nextHop }) => nextHop.includes(':') === isIpv6);
-          return members.length === 0 ? [] : this.#ofFamily(isIpv6, { ...event, members });
+        return ([4, 6] as const).flatMap((version) => {
+          const members = event.members.filter(({ nextHop }) => ipVersion(nextHop) === version);
+          return members.length === 0 ? [] : this.#ofVersion(version, { ...event, members });
         });
       default: {
         const { vip, ...rest } = event;
@@ -122,15 +122,13 @@ export class PoolController {
   /** The interface towards a next hop has lost its carrier, in words, or has it again. */
   link(nextHop: string, reason: string | undefined): void {
     keep(this.#links, nextHop, reason);
-    this.#handle(
-      this.#ofFamily(nextHop.includes(':'), { type: 'barrier', nextHop, barrier: 'link', reason }),
-    );
+    this.#handle(this.#ofVersion(ipVersion(nextHop), { type: 'barrier', nextHop, barrier: 'link', reason }));
   }
 
   /** The operator drains a member, or does no more. */
   drain(nextHop: string, drain: OperatorDrain | undefined): void {
     keep(this.#drains, nextHop, drain);
-    this.#handle(this.#ofFamily(nextHop.includes(':'), { type: 'operator', nextHop, drain }));
+    this.#handle(this.#ofVersion(ipVersion(nextHop), { type: 'operator', nextHop, drain }));
   }
 
   /** What clients' own packets say of the members of a VIP, in the order in which they were doubted. */
@@ -138,8 +136,8 @@ export class PoolController {
     this.#handle([[vip, { type: 'doubts', doubts }]]);
   }
 
-  #ofFamily(isIpv6: boolean, event: PoolEvent): PoolInput[] {
-    const vips = [...this.#options.pools.keys()].filter((vip) => vip.includes(':') === isIpv6);
+  #ofVersion(version: 4 | 6, event: PoolEvent): PoolInput[] {
+    const vips = [...this.#options.pools.keys()].filter((vip) => ipVersion(vip) === version);
     return vips.map((vip) => [vip, event]);
   }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { hostPrefix } from '../bgp/neighbor-options.ts';
+import { hostPrefix, isSameVersion } from '@bgp-lb/protocol';
+
 import type { RouterConfig } from '../config/router-config.ts';
 import { Pool, type PoolSettings } from './pool.ts';
 
@@ -49,5 +50,5 @@ function expectedMembers({ vips, neighbors }: RouterConfig, vip: string): readon
     session === undefined ? [] : [memberAddress === 'peer' ? session : memberAddress],
   );
   const all = [...new Set([...announcing, ...listed])];
-  return isClosed ? all.filter((one) => one.includes(':') === vip.includes(':')) : [];
+  return isClosed ? all.filter((one) => isSameVersion(one, vip)) : [];
 }

@@ -7,6 +7,7 @@ import {
   CeaseSubcode,
   type Family,
   formatPrefix,
+  ipVersion,
   ipv4Unicast,
   ipv6Unicast,
   isLinkLocal,
@@ -342,7 +343,7 @@ function prefixOf(vip: string): Prefix {
 }
 
 function familyOf(address: string): Family {
-  return address.includes(':') ? ipv6Unicast : ipv4Unicast;
+  return ipVersion(address) === 6 ? ipv6Unicast : ipv4Unicast;
 }
 
 function isEqualMap(a: ReadonlyMap<string, unknown>, b: ReadonlyMap<string, unknown>): boolean {

@@ -1,4 +1,5 @@
 import { type Command, type CommandContext, publicKeyHashes, readSecret, UsageError } from '@bgp-lb/daemon';
+import { ipVersion, isSameVersion } from '@bgp-lb/protocol';
 import { parse } from 'yaml';
 import { loadSpeakerConfig } from '../config/load-speaker-config.ts';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
@@ -141,9 +142,9 @@ function serviceSubnet(
       : ['apiServer.address', [apiServer.address]];
   const [first = ''] = (subnet ?? kubeadmServiceSubnet).split(',');
   const [address = ''] = addresses;
-  if (addresses.some((one) => one.includes(':') === first.includes(':'))) return subnet;
+  if (addresses.some((one) => isSameVersion(one, first))) return subnet;
   const value = subnet ?? `is not given, and kubeadm's default is ${kubeadmServiceSubnet}`;
-  const family = address.includes(':') ? 'IPv6' : 'IPv4';
+  const family = ipVersion(address) === 6 ? 'IPv6' : 'IPv4';
   throw new UsageError(
     `--service-subnet ${value}: of another family than ${key} ${address}; allowed: an ${family} network, alone or first`,
   );

@@ -1,4 +1,5 @@
 import { render } from '@bgp-lb/daemon';
+import { endpointText } from '@bgp-lb/protocol';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { OwnKubeadmConfig } from './own-kubeadm-config.ts';
 
@@ -84,7 +85,7 @@ function nothingOwn(): OwnKubeadmConfig {
 function endpointOf({ endpoint, vips }: SpeakerConfig): string {
   const [first] = vips;
   const host = endpoint ?? first?.address ?? '';
-  return `${host.includes(':') ? `[${host}]` : host}:${first?.port ?? 6443}`;
+  return endpointText(host, first?.port ?? 6443);
 }
 
 function localEndpoint({ vips, apiServer }: SpeakerConfig): object {

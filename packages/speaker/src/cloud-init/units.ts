@@ -1,3 +1,4 @@
+import { hostPrefix, ipVersion, isSameVersion } from '@bgp-lb/protocol';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { machineFiles } from './bootstrap-script.ts';
 
@@ -25,9 +26,9 @@ WantedBy=multi-user.target
 export function routeUnit({ vips, routers }: SpeakerConfig): string {
   const routes = vips.flatMap(({ address }) =>
     routers.flatMap((router, index) => {
-      if (router.address.includes(':') !== address.includes(':')) return [];
-      const version = address.includes(':') ? '-6 ' : '';
-      const prefix = `${address}/${address.includes(':') ? 128 : 32}`;
+      if (!isSameVersion(router.address, address)) return [];
+      const version = ipVersion(address) === 6 ? '-6 ' : '';
+      const prefix = hostPrefix(address);
       return [
         `ExecStart=/bin/sh -c 'ip ${version}route replace ${prefix} via ${router.address} proto 84 metric ${8400 + index}'`,
       ];

@@ -6,7 +6,7 @@ import {
   formatCommunity,
   multiprotocolFault,
 } from '@bgp-lb/daemon';
-import { WellKnownCommunity } from '@bgp-lb/protocol';
+import { ipVersion, WellKnownCommunity } from '@bgp-lb/protocol';
 import { linkLocalFaults } from './link-local-faults.ts';
 import type { SpeakerConfig } from './speaker-config.ts';
 import { unusableValues } from './unusable-values.ts';
@@ -246,5 +246,5 @@ function contains(folder: string, path: string): boolean {
 }
 
 function version(address: string): 4 | 6 {
-  return address.includes(':') ? 6 : 4;
+  return ipVersion(address);
 }

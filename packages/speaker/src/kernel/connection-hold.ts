@@ -6,6 +6,7 @@ import {
   type NftObject,
   type SetElements,
 } from '@bgp-lb/linux';
+import { ipVersion } from '@bgp-lb/protocol';
 import type { VipConfig } from '../config/speaker-config.ts';
 import type { Hold } from '../lifecycle/vip-state.ts';
 
@@ -111,7 +112,7 @@ export class ConnectionHold {
 /** What each set is to have. */
 function elementsOf(vips: readonly VipConfig[], holds: ReadonlyMap<string, Hold>): readonly SetElements[] {
   return families.flatMap((family) => {
-    const own = vips.filter(({ address }) => address.includes(':') === (family.protocol === 'ip6'));
+    const own = vips.filter(({ address }) => (ipVersion(address) === 6) === (family.protocol === 'ip6'));
     const held = own.filter(({ address }) => (holds.get(address) ?? 'none') !== 'none');
     const closed = held.filter(({ address }) => holds.get(address) === 'newcomers');
     return [

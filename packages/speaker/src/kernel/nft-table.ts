@@ -1,4 +1,5 @@
 import type { NftCommand, NftObject, SetElements } from '@bgp-lb/linux';
+import { ipVersion } from '@bgp-lb/protocol';
 import type { VipConfig } from '../config/speaker-config.ts';
 
 /** Family and name of the speaker's own table: nothing else in nftables is touched. */
@@ -170,7 +171,7 @@ const counter = { counter: { packets: 0, bytes: 0 } };
 function familiesOf(
   vips: readonly VipConfig[],
 ): readonly { family: IpFamily; members: readonly VipConfig[] }[] {
-  const isIpv6 = (vip: VipConfig): boolean => vip.address.includes(':');
+  const isIpv6 = (vip: VipConfig): boolean => ipVersion(vip.address) === 6;
   return [
     { family: ipv4, members: vips.filter((vip) => !isIpv6(vip)) },
     { family: ipv6, members: vips.filter(isIpv6) },

@@ -1,3 +1,4 @@
+import { ipVersion } from '@bgp-lb/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { field, type LineProcess, NetworkNamespace } from '../testing/network-namespace.ts';
 
@@ -66,7 +67,7 @@ function link(
 ): void {
   other.connect(name, master);
   // Otherwise the IPv6 address is not usable before duplicate address detection has ended.
-  const options = (address: string): readonly string[] => (address.includes(':') ? ['nodad'] : []);
+  const options = (address: string): readonly string[] => (ipVersion(address) === 6 ? ['nodad'] : []);
   for (const address of theirs) other.ip('address', 'add', address, 'dev', name, ...options(address));
   for (const address of ours) master.ip('address', 'add', address, 'dev', name, ...options(address));
 }

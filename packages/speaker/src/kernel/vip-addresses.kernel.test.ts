@@ -1,7 +1,9 @@
 /** What others do to the VIP on `lo`, on a real kernel. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ipVersion } from '@bgp-lb/protocol';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { field, type LineProcess, NetworkNamespace } from '../testing/network-namespace.ts';
 
@@ -54,8 +56,8 @@ function entries(address: string): readonly Entry[] {
 function expectLease(address: string): void {
   expect(entries(address)).toEqual([
     expect.objectContaining({
-      prefixlen: address.includes(':') ? 128 : 32,
-      scope: address.includes(':') ? 'global' : 'host',
+      prefixlen: ipVersion(address) === 6 ? 128 : 32,
+      scope: ipVersion(address) === 6 ? 'global' : 'host',
       preferred_life_time: 0,
     }),
   ]);
@@ -73,7 +75,7 @@ describe('a bound VIP', () => {
 
   it.each([VIP, VIP6])('%s that somebody put there for good becomes a lease', async (address) => {
     await bind(address);
-    const length = address.includes(':') ? 128 : 32;
+    const length = ipVersion(address) === 6 ? 128 : 32;
     master.ip(
       'address',
       'change',

@@ -1,4 +1,5 @@
 import type { InterfaceAddress, RouteSocket } from '@bgp-lb/linux';
+import { ipVersion } from '@bgp-lb/protocol';
 import type { VipConfig } from '../config/speaker-config.ts';
 
 /** IFA_PROTO of the addresses that are ours (kernel 5.18 and later), the same number as the routes of bgp-lb have. */
@@ -52,7 +53,7 @@ export class VipAddresses {
     const entries = this.#routes.addresses({ index }).filter(({ address }) => address === vip.address);
     const own = entries.find(({ prefixLength }) => prefixLength === hostLength(vip.address));
     const others = entries.filter((entry) => entry !== own);
-    const isMisscoped = own !== undefined && own.scope !== 'host' && !vip.address.includes(':');
+    const isMisscoped = own !== undefined && own.scope !== 'host' && ipVersion(vip.address) === 4;
     const remove = (): readonly string[] =>
       others.flatMap(({ address, prefixLength }) => {
         // Gone with its use for this, also one that was left by a process which ended in the middle of it.
@@ -62,7 +63,7 @@ export class VipAddresses {
       });
     if (own !== undefined && isLease(own)) return remove();
     // IPv6 has an address once per link and keeps its prefix length. IPv4 is never without it: a packet would be refused.
-    if (vip.address.includes(':')) {
+    if (ipVersion(vip.address) === 6) {
       const removed = remove();
       this.#set(index, vip);
       return [...removed, phrase(vip, own)];
@@ -90,7 +91,7 @@ export class VipAddresses {
 
   /** Scope `host` keeps IPv4 from taking it for a source towards other hosts; `preferredLifetime` says so to IPv6 alone. */
   #set(index: number, { address }: VipConfig, prefixLength = hostLength(address)): void {
-    const isIpv6 = address.includes(':');
+    const isIpv6 = ipVersion(address) === 6;
     this.#routes.setAddress({
       index,
       address,
@@ -122,13 +123,13 @@ function interim(address: string): number {
 }
 
 function hostLength(address: string): number {
-  return address.includes(':') ? 128 : 32;
+  return ipVersion(address) === 6 ? 128 : 32;
 }
 
 /** As ours are: it ends by itself, and is never chosen as a source. */
 export function isLease(entry: InterfaceAddress): boolean {
   const { address, scope, validLifetime, preferredLifetime } = entry;
-  const isPassive = preferredLifetime === 0 && (address.includes(':') || scope === 'host');
+  const isPassive = preferredLifetime === 0 && (ipVersion(address) === 6 || scope === 'host');
   return validLifetime !== undefined && isPassive;
 }
 

@@ -1,5 +1,12 @@
 import { type KernelChange, NetlinkError, type Route, type RouteSocket, RouteTable } from '@bgp-lb/linux';
-import { parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
+import {
+  hostPrefix,
+  isSameVersion,
+  parseIpAddress,
+  parsePrefix,
+  prefixContains,
+  withoutZone,
+} from '@bgp-lb/protocol';
 import type { VipConfig } from '../config/speaker-config.ts';
 
 /** RTPROT_* of our routes, as of our addresses. */
@@ -86,7 +93,7 @@ export class VipRoutes {
     if (!routeToVip) return { wanted, missing };
     for (const { address } of vips) {
       for (const [index, router] of routers().entries()) {
-        if (router.includes(':') !== address.includes(':')) continue;
+        if (!isSameVersion(router, address)) continue;
         const interfaceIndex = this.#linkTo(router);
         if (interfaceIndex === undefined) {
           missing.push(
@@ -128,8 +135,4 @@ function isSameWay(one: WantedRoute, { type, gateway, interfaceIndex }: Route): 
 
 function optional({ metric }: { readonly metric: number | undefined }): { readonly metric?: number } {
   return metric === undefined ? {} : { metric };
-}
-
-function hostPrefix(address: string): string {
-  return `${address}/${address.includes(':') ? 128 : 32}`;
 }

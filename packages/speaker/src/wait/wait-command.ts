@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, type CommandContext, HttpsProbe, parseDuration, UsageError } from '@bgp-lb/daemon';
+import { endpointText } from '@bgp-lb/protocol';
 import { effectiveRole } from '../bootstrap/latch.ts';
 import { StateFile } from '../bootstrap/state-file.ts';
 import { loadSpeakerConfig } from '../config/load-speaker-config.ts';
@@ -67,7 +68,7 @@ function waitAt(
     keepAlive: false,
   });
   return waitForApi({
-    endpoint: address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`,
+    endpoint: endpointText(address, port),
     probe: () => probe.probe(),
     timeout: Math.round(timeout),
     interval: INTERVAL,

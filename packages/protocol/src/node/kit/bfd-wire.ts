@@ -1,6 +1,7 @@
 /** BFD engines on a clock and a wire of the tests' own. */
+
 import type { BfdControlPacket } from '../../index.ts';
-import { decodeBfdControlPacket, encodeBfdControlPacket } from '../../index.ts';
+import { decodeBfdControlPacket, encodeBfdControlPacket, ipVersion } from '../../index.ts';
 import { BfdEngine } from '../bfd-engine.ts';
 import type { BfdDatagramSource, BfdSockets } from '../bfd-sockets.ts';
 import type { BfdSessionOptions, BfdSessionStatus, BfdStateChange } from '../bfd-status.ts';
@@ -103,7 +104,7 @@ export class BfdWire {
   #deliver(limit = Infinity): void {
     for (const { from, to, port, payload } of this.#waiting.splice(0, limit)) {
       for (const receiver of this.#receivers.get(to) ?? []) {
-        if (receiver.port === port && receiver.version === (to.includes(':') ? 6 : 4)) {
+        if (receiver.port === port && receiver.version === ipVersion(to)) {
           receiver.onDatagram(payload, () => from);
         }
       }
@@ -180,7 +181,7 @@ const quiet: BfdControlPacket = {
 export function listenOn(wire: BfdWire, address: string): BfdControlPacket[] {
   const packets: BfdControlPacket[] = [];
   wire.sockets(address).receive(
-    { version: address.includes(':') ? 6 : 4, port: 3784, onlyTtl255: true },
+    { version: ipVersion(address), port: 3784, onlyTtl255: true },
     (payload) => {
       const packet = decodeBfdControlPacket(payload);
       if (typeof packet !== 'string') packets.push(packet);

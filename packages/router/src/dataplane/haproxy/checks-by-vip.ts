@@ -1,4 +1,4 @@
-import { hostPrefix } from '../../bgp/neighbor-options.ts';
+import { hostPrefix } from '@bgp-lb/protocol';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import type { CarriedVip } from '../data-plane.ts';
 import { CheckDissent } from './check-dissent.ts';

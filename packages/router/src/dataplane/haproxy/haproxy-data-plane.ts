@@ -1,5 +1,6 @@
+import { hostPrefix } from '@bgp-lb/protocol';
 import type { Clock } from '@bgp-lb/protocol/node';
-import { hostPrefix } from '../../bgp/neighbor-options.ts';
+
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import type { CarriedVip, DataPlane, DataPlaneHandlers, DataPlaneStatus, Difference } from '../data-plane.ts';
 import { ChecksByVip } from './checks-by-vip.ts';

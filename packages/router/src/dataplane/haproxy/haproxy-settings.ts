@@ -1,3 +1,4 @@
+import { endpointText } from '@bgp-lb/protocol';
 /** A VIP as HAProxy carries it. */
 export interface HaproxyVip {
   /** Canonical text, without length. */
@@ -58,5 +59,5 @@ export function backendOf(address: string): string {
 
 /** `10.0.0.1:6443`, `[fd00::1]:6443` */
 export function socketAddress(address: string, port: number): string {
-  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
+  return endpointText(address, port);
 }

@@ -1,4 +1,4 @@
-import { hostPrefix } from '../../bgp/neighbor-options.ts';
+import { hostPrefix } from '@bgp-lb/protocol';
 import { FULL_WEIGHT, type WeightedNextHop } from '../../pool/member-view.ts';
 import type { CarriedVip, ForwardingShare, VipForwarding } from '../data-plane.ts';
 import type { HaproxySnapshot } from './haproxy-process.ts';

@@ -1,4 +1,4 @@
-import { hostPrefix } from '../../bgp/neighbor-options.ts';
+import { hostPrefix } from '@bgp-lb/protocol';
 import { FULL_WEIGHT, LEAST_WEIGHT, type WeightedNextHop } from '../../pool/member-view.ts';
 import type { CarriedVip } from '../data-plane.ts';
 import { backendOf } from './haproxy-settings.ts';

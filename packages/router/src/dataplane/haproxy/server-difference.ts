@@ -1,4 +1,4 @@
-import { hostPrefix } from '../../bgp/neighbor-options.ts';
+import { hostPrefix } from '@bgp-lb/protocol';
 import { FULL_WEIGHT, type WeightedNextHop } from '../../pool/member-view.ts';
 import { backendOf } from './haproxy-settings.ts';
 import type { RunningServer } from './run-time-answers.ts';

@@ -1,5 +1,5 @@
 import type { RouteSocket } from '@bgp-lb/linux';
-import { hostPrefix } from '../../bgp/neighbor-options.ts';
+import { hostPrefix } from '@bgp-lb/protocol';
 
 /** RT_TABLE_LOCAL (linux/rtnetlink.h). */
 const LOCAL_TABLE = 255;

@@ -1,4 +1,4 @@
-import { hostPrefix } from '../../bgp/neighbor-options.ts';
+import { hostPrefix } from '@bgp-lb/protocol';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import type { VipEndpoint } from '../data-plane.ts';
 import type { KernelVip } from './kernel-data-plane-options.ts';

@@ -9,6 +9,7 @@ import {
   RouteTable,
   type Rule,
 } from '@bgp-lb/linux';
+import { ipVersion } from '@bgp-lb/protocol';
 import type { KernelVip } from './kernel-data-plane-options.ts';
 import { type Client, clientsByRules, clientsByUplinks, type Uplinks } from './possible-clients.ts';
 import { describeRule, ruleFits } from './rule-match.ts';
@@ -54,7 +55,7 @@ export function clientPathProblems(question: ClientPathQuestion): readonly Clien
   }
 }
 
-const versionOf = ({ address }: KernelVip): 4 | 6 => (address.includes(':') ? 6 : 4);
+const versionOf = ({ address }: KernelVip): 4 | 6 => ipVersion(address);
 
 function problemsOf(vip: KernelVip, question: ClientPathQuestion): readonly ClientPathProblem[] {
   const version = versionOf(vip);

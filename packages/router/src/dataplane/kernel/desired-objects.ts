@@ -1,3 +1,4 @@
+import { ipVersion } from '@bgp-lb/protocol';
 import { LEAST_WEIGHT, type WeightedNextHop } from '../../pool/member-view.ts';
 import {
   type KernelObjects,
@@ -187,5 +188,5 @@ function floor(vip: string, table: number): OwnRoute {
 }
 
 function versionOf(text: string): 4 | 6 {
-  return text.includes(':') ? 6 : 4;
+  return ipVersion(text);
 }

@@ -1,3 +1,4 @@
+import { ipVersion } from '@bgp-lb/protocol';
 import {
   addressIs,
   EVIDENCE_TABLE,
@@ -40,7 +41,7 @@ const LATE_PRIORITY = 300;
  * of the packet itself names the member. There is no state for a flow but between the SYN of one that is followed and its first ACK.
  */
 export function evidenceTable(version: 4 | 6, vips: readonly FilteredVip[]): NftTable {
-  const own = vips.filter(({ address }) => address.includes(':') === (version === 6));
+  const own = vips.filter(({ address }) => ipVersion(address) === version);
   const ip = version === 4 ? 'ip' : 'ip6';
   const address = version === 4 ? 'ipv4_addr' : 'ipv6_addr';
   const counters = (name: string, type: readonly string[]) => ({

@@ -1,4 +1,4 @@
-import { withoutZone } from '@bgp-lb/protocol';
+import { ipVersion, withoutZone } from '@bgp-lb/protocol';
 import type { Resolution } from './desired-objects.ts';
 import { addressIs, match, type NftJson, type NftTable, RAW_PRIORITY } from './nft-table.ts';
 
@@ -43,7 +43,7 @@ const TTL = 2;
 export function copyTable(version: 4 | 6, targets: CopyTargets): NftTable {
   const family = version === 4 ? 'ip' : 'ip6';
   const vips = [...targets].filter(
-    ([address, members]) => address.includes(':') === (version === 6) && members.length > 1,
+    ([address, members]) => ipVersion(address) === version && members.length > 1,
   );
   const rules = vips.map(([address, members]) => {
     const copies = members.map(

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { ipVersion } from '@bgp-lb/protocol';
 import type { WeightedNextHop } from '../../pool/member-view.ts';
 import {
   type BucketMove,
@@ -360,7 +361,7 @@ export class KernelDataPlane implements DataPlane, ProbeWays, BucketMover {
   }
 
   #applySysctls(isReadBack = false): void {
-    const versions = this.#vips.all.map(({ address }) => (address.includes(':') ? 6 : 4));
+    const versions = this.#vips.all.map(({ address }) => ipVersion(address));
     const names = [
       ...this.#resolver.interfacesTo(this.#nextHops()),
       ...(this.#options.proxyInterfaces ?? []),

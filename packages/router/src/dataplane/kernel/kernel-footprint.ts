@@ -12,6 +12,7 @@ import {
   readSysctl,
   writeSysctl,
 } from '@bgp-lb/linux';
+import { ipVersion } from '@bgp-lb/protocol';
 import type { KernelDataplaneConfig, RouterConfig } from '../../config/router-config.ts';
 import { stateFiles } from '../../config/state-files.ts';
 import type { DataPlaneFootprint } from '../data-plane-footprint.ts';
@@ -93,7 +94,7 @@ function kernelFindings({
   }
   const up = links.filter(({ isUp, isLoopback }) => isUp && !isLoopback);
   const versions = ([4, 6] as const).filter((version) =>
-    vips.some(({ address }) => address.includes(':') === (version === 6)),
+    vips.some(({ address }) => ipVersion(address) === version),
   );
   const onLink = proxyInterfaces.filter((name) => links.some((link) => link.name === name));
   const settings = wantedSysctls({

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { Nftables } from '@bgp-lb/linux';
+import { ipVersion } from '@bgp-lb/protocol';
 import type { Clock } from '@bgp-lb/protocol/node';
 import type { Difference } from '../data-plane.ts';
 import { evidenceTable } from './evidence-table.ts';
@@ -168,7 +169,7 @@ export class NftKeeper {
   #versionsOf(vips: readonly KernelVip[]): readonly (4 | 6)[] {
     return ([4, 6] as const).filter(
       (version) =>
-        vips.some(({ address }) => address.includes(':') === (version === 6)) ||
+        vips.some(({ address }) => ipVersion(address) === version) ||
         this.#made.has(`${version === 4 ? 'ip' : 'ip6'} ${NFT_TABLE}`),
     );
   }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { parseIpAddress } from '@bgp-lb/protocol';
+import { ipVersion, parseIpAddress } from '@bgp-lb/protocol';
 
 /** The name of the router's nft tables: the filter (`inet`), and the copies of ICMP errors (`ip` and `ip6`). */
 export const NFT_TABLE: string = 'bgp_lb_router';
@@ -222,7 +222,7 @@ function prerouting(vip: FilteredVip, options: NftTableOptions): NftJson[][] {
 
 function forward(vip: FilteredVip): NftJson[][] {
   const towards = addressIs(vip, 'daddr');
-  const icmp = vip.address.includes(':') ? 'icmpv6' : 'icmp';
+  const icmp = ipVersion(vip.address) === 6 ? 'icmpv6' : 'icmp';
   const protocol = { meta: { key: 'l4proto' } };
   return [
     [towards, match({ payload: { protocol: 'tcp', field: 'dport' } }, vip.port), { accept: null }],
@@ -236,7 +236,7 @@ function forward(vip: FilteredVip): NftJson[][] {
 const REDIRECTED = 192;
 
 function redirects(vip: FilteredVip): NftJson[][] {
-  const isIpv6 = vip.address.includes(':');
+  const isIpv6 = ipVersion(vip.address) === 6;
   const { bytes } = parseIpAddress(vip.address);
   const destination = { payload: { base: 'th', offset: REDIRECTED, len: bytes.length * 8 } };
   return [
@@ -254,7 +254,7 @@ function redirects(vip: FilteredVip): NftJson[][] {
 
 /** The source or destination is the VIP. */
 export function addressIs(vip: Pick<FilteredVip, 'address'>, field: 'saddr' | 'daddr'): NftJson {
-  const protocol = vip.address.includes(':') ? 'ip6' : 'ip';
+  const protocol = ipVersion(vip.address) === 6 ? 'ip6' : 'ip';
   return match({ payload: { protocol, field } }, vip.address);
 }
 

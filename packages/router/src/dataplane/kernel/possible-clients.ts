@@ -1,5 +1,5 @@
 import { type InterfaceAddress, type Link, NetlinkError, type RouteSocket, type Rule } from '@bgp-lb/linux';
-import { formatIpAddress, ipAddress, parseIpAddress, withoutZone, zoneOf } from '@bgp-lb/protocol';
+import { formatIpAddress, ipAddress, ipVersion, parseIpAddress, withoutZone, zoneOf } from '@bgp-lb/protocol';
 
 /** What tells by which interfaces clients come. */
 export interface Uplinks {
@@ -87,7 +87,7 @@ function isSource(address: string, version: 4 | 6): boolean {
   return zoneOf(address) === undefined && versionOf(address) === version;
 }
 
-const versionOf = (address: string): 4 | 6 => (withoutZone(address).includes(':') ? 6 : 4);
+const versionOf = (address: string): 4 | 6 => ipVersion(withoutZone(address));
 
 /** Another host of the subnet, which is not this one. Both addresses of a /31 and of a /127 are hosts (RFC 3021 section 2.1, RFC 6164 section 6). */
 function neighborOf(

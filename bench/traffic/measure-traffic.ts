@@ -1,4 +1,4 @@
-/** What clients get through the load balancer, whoever carries them: each in turn, again and again, on the same machines. */
+/** What clients get through the load balancer, by each data plane: each in turn, again and again, on the same machines. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { vipAddress } from '../../scripts/lab/addresses.ts';

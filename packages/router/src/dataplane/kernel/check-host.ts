@@ -1,5 +1,6 @@
 import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
 import { type Firewall, type FirewallPacket, type Link, packetFate } from '@bgp-lb/linux';
+import { ipVersion } from '@bgp-lb/protocol';
 import { foreignChains } from './firewall-watch.ts';
 import { applySysctls, type SysctlAccess, type SysctlSetting } from './sysctls.ts';
 
@@ -55,7 +56,7 @@ function droppedOnTheWay(
   { inputs, outputs }: PassedLinks,
 ): { readonly surely: readonly string[]; readonly perhaps: readonly string[] } {
   const chains = foreignChains(firewall);
-  const version = destination.includes(':') ? 6 : 4;
+  const version = ipVersion(destination);
   const fates = inputs.flatMap((input) =>
     outputs.map((output) => {
       const packet: FirewallPacket = { version, input, output, destination, destinationPort };

@@ -1,3 +1,4 @@
+import { ipVersion } from '@bgp-lb/protocol';
 import type { Difference } from '../data-plane.ts';
 import { type ClientPathProblem, clientPathProblems } from './client-paths.ts';
 import { FirewallWatch } from './firewall-watch.ts';
@@ -104,7 +105,7 @@ export class ConflictWatch {
     try {
       const enough = this.#options.host.evidence
         .arrived()
-        .filter(({ vip, packets }) => vip.includes(':') === (version === 6) && packets >= LEAST_ARRIVED);
+        .filter(({ vip, packets }) => ipVersion(vip) === version && packets >= LEAST_ARRIVED);
       return new Set(enough.flatMap(({ uplink }) => uplink ?? []));
     } catch {
       // That they cannot be read is said where they are judged.

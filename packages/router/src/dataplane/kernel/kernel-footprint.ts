@@ -138,7 +138,7 @@ async function firewall(
     const found = await readFirewall();
     return withRoutes((routes) =>
       ([4, 6] as const).flatMap((version) => {
-        const own = vips.filter(({ address }) => address.includes(':') === (version === 6));
+        const own = vips.filter(({ address }) => ipVersion(address) === version);
         if (own.length === 0) return [];
         const { clients } = clientsByUplinks(version, routes, { ...uplinks, arrivals: () => new Set() });
         return checkForwarding(found, own, {

@@ -59,11 +59,12 @@ class Router {
   }
 
   #dataPlaneHandlers(): DataPlaneHandlers {
-    const { dataPlane, forwardingTimes, observer, touched, controller, trouble } = this.#parts;
+    const { dataPlane, forwardingTimes, observer, clients, touched, controller, trouble } = this.#parts;
     return {
       forwarding: (vip, nextHops) => {
         forwardingTimes.changed(vip, nextHops);
         observer.forwarding(vip, nextHops);
+        clients.forwarding(vip, nextHops);
         touched.touch(vip);
       },
       obstacle: (vip, obstacle) => {

@@ -137,6 +137,28 @@ describe('a member that clients are not served by', () => {
     expect(clients.doubted).toEqual([]);
   });
 
+  it.each([
+    ['for a while', 1],
+    ['between two looks', 0],
+  ])('is not doubted for what it could not answer while it was dead: out %s', (_, looksWithout) => {
+    const clients = new SimulatedClients(MEMBERS);
+    clients.forward(MEMBERS);
+    for (let i = 0; i < 3; i++) clients.look({ a: [30, 30], b: [30, 30], c: [30, 30] });
+    // Its host dies 0.9 s before BFD says so.
+    clients.forward(['a', 'b']);
+    for (let i = 0; i < looksWithout; i++) clients.look({ a: [30, 30], b: [30, 30], c: [20, 0] });
+    clients.now += 100;
+    clients.forward(MEMBERS);
+    clients.look({ a: [30, 30], b: [30, 30], c: looksWithout === 0 ? [20, 0] : [0, 0] });
+    for (let i = 0; i < 3; i++) {
+      clients.look({ a: [2, 2], b: [2, 2], c: [2, 2] });
+      expect(clients.doubted).toEqual([]);
+    }
+    clients.look({ a: [30, 30], b: [30, 30], c: [30, 0] });
+    clients.look();
+    expect(clients.doubted).toEqual(['c']);
+  });
+
   it('is not doubted for what happens to all of them: spoofed SYNs, a scan', () => {
     const clients = new SimulatedClients(MEMBERS);
     for (let i = 0; i < 100; i++) clients.look({ a: [100, 2], b: [100, 2], c: [100, 1] });

@@ -76,6 +76,11 @@ export class ClientJudge {
     return this.#doubted.reasons;
   }
 
+  /** The VIP is forwarded to these members from now on. */
+  forwarding(members: readonly string[], now: number): void {
+    this.#doubted.forwarding(members, now);
+  }
+
   /**
    * Takes what was counted for this VIP until now.
    * @param members next hops that it is forwarded to

@@ -1,9 +1,7 @@
 import type { Clock } from '@bgp-lb/protocol/node';
 import type { ClientCounts } from './client-counts.ts';
 import { ClientJudge, type VipEvidence } from './client-judge.ts';
-
-/** Between two looks at the counters (ms); one costs some hundred microseconds. */
-const INTERVAL = 2000;
+import { LOOK } from './doubted-members.ts';
 
 /** SYNs and connections of clients that are new since the last look. */
 export type ClientNews = ReturnType<ClientJudge['judge']>['news'];
@@ -64,8 +62,13 @@ export class ClientWatch {
     return this.#vips.get(vip)?.evidence;
   }
 
+  /** The next hops that a VIP is forwarded to have changed. */
+  forwarding(vip: string, nextHops: readonly string[]): void {
+    this.#vips.get(vip)?.judge.forwarding(nextHops, this.#options.clock.now());
+  }
+
   #arm(): void {
-    this.#cancel = this.#options.clock.after(INTERVAL, () => {
+    this.#cancel = this.#options.clock.after(LOOK, () => {
       this.#arm();
       this.#look();
     });
@@ -92,16 +95,17 @@ export class ClientWatch {
     }
   }
 
+  #watch(vip: string, now: number): Watched {
+    const watched: Watched = { judge: new ClientJudge(now), evidence: undefined, told: 'silent', doubts: '' };
+    watched.judge.forwarding(this.#options.forwarding(vip), now);
+    this.#vips.set(vip, watched);
+    return watched;
+  }
+
   #judge(vip: string, counts: ClientCounts): void {
     const { clock, forwarding, panicThreshold, doubts, changed, counted } = this.#options;
     const now = clock.now();
-    const watched = this.#vips.get(vip) ?? {
-      judge: new ClientJudge(now),
-      evidence: undefined,
-      told: 'silent',
-      doubts: '',
-    };
-    this.#vips.set(vip, watched);
+    const watched = this.#vips.get(vip) ?? this.#watch(vip, now);
     const { judge } = watched;
     const { news, ...evidence } = judge.judge(only(counts, vip), forwarding(vip), panicThreshold(), now);
     watched.evidence = evidence;

@@ -18,6 +18,9 @@ const LONGEST_HOLD = 600_000;
 /** One that was not doubted for so long (ms) begins again. */
 const FORGOTTEN = 3_600_000;
 
+/** Between two looks at the counters (ms); one costs some hundred microseconds. */
+export const LOOK: number = 2000;
+
 interface Doubt {
   readonly reason: string;
   readonly since: number;
@@ -37,12 +40,19 @@ interface History {
  */
 export class DoubtedMembers {
   #doubts = new Map<string, Doubt>();
+  /** When the VIP was first forwarded to each, or was again. */
+  #joined = new Map<string, number>();
   #history = new Map<string, History>();
   #lastDoubt = Number.NEGATIVE_INFINITY;
 
   /** Why, by next hop. */
   get reasons(): ReadonlyMap<string, string> {
     return new Map([...this.#doubts].map(([nextHop, { reason }]) => [nextHop, reason]));
+  }
+
+  /** The VIP is forwarded to these from now on. One that comes back is not judged by what it could not answer while it was dead. */
+  forwarding(members: readonly string[], now: number): void {
+    this.#joined = new Map(members.map((nextHop) => [nextHop, this.#joined.get(nextHop) ?? now]));
   }
 
   /** @param panicThreshold the part of the members (0 to 1) that is never doubted */
@@ -52,9 +62,15 @@ export class DoubtedMembers {
     for (const nextHop of members) {
       if (this.#doubts.size >= most || now - this.#lastDoubt < SPACING) return;
       if (this.#doubts.has(nextHop)) continue;
-      const verdict = compare(window, nextHop, now, this.#history.get(nextHop)?.ended);
+      const verdict = compare(window, nextHop, now, this.#judgedSince(nextHop));
       if (verdict?.isGood === false) this.#doubt(nextHop, verdict.reason, now);
     }
+  }
+
+  /** What was counted earlier says nothing of it any more. A look counts what came since the one before. */
+  #judgedSince(nextHop: string): number {
+    const ended = this.#history.get(nextHop)?.ended ?? Number.NEGATIVE_INFINITY;
+    return Math.max(ended, (this.#joined.get(nextHop) ?? Number.NEGATIVE_INFINITY) + LOOK);
   }
 
   #doubt(nextHop: string, reason: string, now: number): void {
@@ -67,7 +83,8 @@ export class DoubtedMembers {
 
   #lift(window: ClientWindow, members: readonly string[], now: number): void {
     for (const [nextHop, { since, until }] of this.#doubts) {
-      const isProven = compare(window, nextHop, now, since)?.isGood === true;
+      const isProven =
+        compare(window, nextHop, now, Math.max(since, this.#judgedSince(nextHop)))?.isGood === true;
       if (isProven || now >= until || !members.includes(nextHop)) {
         this.#doubts.delete(nextHop);
         const hold = this.#history.get(nextHop)?.hold ?? FIRST_HOLD;

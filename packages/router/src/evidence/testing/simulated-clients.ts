@@ -25,6 +25,12 @@ export class SimulatedClients {
     return [...this.#judge.doubts.keys()];
   }
 
+  /** The VIP is forwarded to these from now on. */
+  forward(members: readonly string[]): void {
+    this.members = members;
+    this.#judge.forwarding(members, this.now);
+  }
+
   /** The reason of a doubt. */
   why(member: string): string | undefined {
     return this.#judge.doubts.get(member);

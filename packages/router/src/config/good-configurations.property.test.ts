@@ -1,16 +1,22 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { BlockList } from 'node:net';
-import { ConfigError, loadConfig } from '@bgp-lb/daemon';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, createLogger, loadConfig } from '@bgp-lb/daemon';
 import { asn, ipVersion, parseRouterId } from '@bgp-lb/protocol';
 import { BgpSpeaker } from '@bgp-lb/protocol/node';
 import { ManualClock, MemoryNetwork } from '@bgp-lb/protocol/testing';
 import * as fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import { VipPools } from '../pool/vip-pools.ts';
+import { makeRouterParts } from '../router-parts.ts';
 import type { NeighborConfig, RouterConfig } from './router-config.ts';
 import { API_VERSION, CONFIG_KIND, routerSchema } from './schema.ts';
 
 const ROUTER = '192.0.2.1';
+const stateDir = mkdtempSync(join(tmpdir(), 'bgp-lb-good-'));
+afterAll(() => rmSync(stateDir, { recursive: true }));
 
 /** What Linux connects to no other host by, as the test knows it. */
 const noHost = new BlockList();
@@ -48,6 +54,7 @@ const optional = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefine
 const drawn = fc.record({
   asn: number(64513, 65000, 4_200_000_000),
   routerId: optional(address('192.0.2.1', '192.0.2.9')),
+  clusterId: optional(mostly(['192.0.2.1', '0.0.0.1', '224.0.0.1', '255.255.255.255'], ['0.0.0.0'])),
   listen: optional(
     fc.record({ addresses: fc.uniqueArray(address('0.0.0.0', ROUTER), { minLength: 1, maxLength: 2 }) }),
   ),
@@ -76,7 +83,7 @@ function good({
     { name: 'masters', role: 'master', asn: rest.asn, ...masters },
     ...(upstream === undefined ? [] : [{ name: 'tor', role: 'upstream', ...upstream }]),
   ];
-  const document = { apiVersion: API_VERSION, kind: CONFIG_KIND, ...rest, neighbors, dataplane: { table } };
+  const document = { apiVersion: API_VERSION, kind: CONFIG_KIND, ...rest, neighbors, dataplane: { table }, stateDir };
   const text = JSON.stringify(document);
   const common = { schema: routerSchema, file: 'drawn', text, apiVersion: API_VERSION, kind: CONFIG_KIND };
   try {
@@ -100,6 +107,14 @@ it('each configuration that is called good starts, and gets a session with each 
       const config = good(values);
       if (config === undefined) return;
       started += 1;
+      // All that the router consists of takes it; what reaches for the host begins with `start`.
+      makeRouterParts({
+        config,
+        reread: () => config,
+        program: new URL('file:///none'),
+        logger: createLogger('error'),
+        version: '0',
+      });
       const clock = new ManualClock();
       const network = new MemoryNetwork();
       const places = [
@@ -111,7 +126,7 @@ it('each configuration that is called good starts, and gets a session with each 
       const router = new BgpNeighbors({
         asn: asn(config.asn),
         routerId: own,
-        clusterId: own,
+        clusterId: config.clusterId === undefined ? own : parseRouterId(config.clusterId),
         isUsable: () => true,
         neighbors: config.neighbors,
         listen: config.listen,

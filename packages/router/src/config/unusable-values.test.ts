@@ -61,6 +61,7 @@ describe('a value that cannot work', () => {
     [...end('listen: { addresses: [10.0.1.1] }'), 'it is this router itself'],
     [...end('listen: { port: 9474 }'), 'api.listen: is the port of BGP (listen.port) too'],
     [...end('dataplane: { table: 255 }'), 'dataplane.table: is table local'],
+    [...end('clusterId: 0.0.0.0'), 'clusterId: is no CLUSTER_ID'],
     [...end('pool: { flapHold: 5m }'), 'pool.flapHold: is longer than flapHoldMax'],
     [...end('healthCheck: { timeout: 30s }'), 'healthCheck.timeout: is too long beside the interval of 1s'],
     [...end(`api: { socket: /${'x'.repeat(107)} }`), 'has 108 octets, too many for a Unix socket'],

@@ -16,6 +16,7 @@ export function unusableValues(config: RouterConfig): CrossFieldFault[] {
     ...flapFaults(config),
     ...ownAsFaults(config),
     ...selfFaults(config),
+    ...clusterFaults(config),
     ...listenerFault(['api', 'listen'], api.listen, { ...listen, name: 'BGP (listen.port)' }),
   ];
 }
@@ -40,6 +41,19 @@ function ownAsFaults({ asn, neighbors }: RouterConfig): CrossFieldFault[] {
     const allowed = 'the AS number of the upstream, external, or the role internal';
     return [{ path: ['neighbors', i, 'asn'], message, value: asn, allowed }];
   });
+}
+
+/** Any other number of four octets will do (RFC 4456 section 8); 0 is what daemons take for none. */
+function clusterFaults({ clusterId }: RouterConfig): CrossFieldFault[] {
+  if (clusterId !== '0.0.0.0') return [];
+  return [
+    {
+      path: ['clusterId'],
+      message: 'is no CLUSTER_ID',
+      value: clusterId,
+      allowed: 'any other four octets, like 10.0.0.1, or no clusterId: then it is the router id',
+    },
+  ];
 }
 
 /** A neighbor that is this router, by address or by BGP Identifier. */

@@ -265,6 +265,7 @@ export class Advertiser {
       remoteAsn: [asn(router.asn)],
       families,
       holdTime: Math.round(router.holdTime / 1000),
+      acceptAsSet: router.acceptAsSet ?? false,
       connectRetryTime: CONNECT_RETRY,
       ...(!without.includes('graceful-restart') && {
         gracefulRestart: { restartTime: RESTART_TIME, families, restarting: isRestarting },

@@ -45,6 +45,7 @@ describe('the configuration', () => {
           asn: 64512,
           holdTime: 9_000,
           ttlSecurityHops: 1,
+          acceptAsSet: false,
           withoutCapabilities: [],
           bfd: {
             authentication: 'auto',

@@ -113,6 +113,12 @@ const router = z.strictObject({
     .describe(
       'How many hops away the router may be (GTSM, RFC 5082): we send with TTL 255 and accept 256 minus this. 0 turns it off.',
     ),
+  acceptAsSet: z
+    .boolean()
+    .default(false)
+    .describe(
+      'Take paths of other masters whose AS_PATH has an AS_SET. Otherwise they count as withdrawn (RFC 9774 section 3).',
+    ),
   withoutCapabilities: withoutCapabilities(),
   bfd: z
     .union([z.literal(false), bfd])

@@ -42,6 +42,8 @@ export interface RouterPeerConfig {
   readonly holdTime: number;
   /** 0: no TTL security. */
   readonly ttlSecurityHops: number;
+  /** Paths with an AS_SET are taken. Default: false. */
+  readonly acceptAsSet?: boolean;
   /** Left out of the OPEN. */
   readonly withoutCapabilities?: readonly OptionalCapability[];
   readonly bfd: BfdConfig | false;

@@ -59,6 +59,18 @@ npm_ci() {
     trap - EXIT
     PATH=$own_path
   fi
+  link_node
+}
+
+# npm 10 leaves out the link to the program of an optional package.
+link_node() {
+  [ -e node_modules/.bin/node ] && return
+  for program in node_modules/node-linux-*/bin/node; do
+    if [ -x "$program" ]; then
+      mkdir -p node_modules/.bin
+      ln -s "../${program#node_modules/}" node_modules/.bin/node
+    fi
+  done
 }
 
 found_node() {

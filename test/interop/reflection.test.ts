@@ -132,6 +132,9 @@ const frr = (host: Host): Daemon => new FrrDaemon(host);
 const bird = (host: Host): Daemon => new BirdDaemon(host);
 const internal = (client: boolean): JsonObject => ({ role: 'internal', asn: localAsn, client });
 const external: JsonObject = { role: 'upstream', asn: upstreamAsn, nextHop: 'unchanged' };
+const allowed = `${localAsn}:100`;
+/** What the third master says of its path: BLACKHOLE (RFC 7999), and what is for one upstream or for none. */
+const communities = ['65535:666', allowed, `${localAsn}:101`, `${localAsn}:7:7`];
 
 const peers: readonly Peer[] = [
   { name: 'FRR, non-client', make: frr, neighbor: internal(false), asn: localAsn, addPath: true },
@@ -141,7 +144,10 @@ const peers: readonly Peer[] = [
   { name: 'FRR, no ADD-PATH', make: frr, neighbor: internal(true), asn: localAsn, addPath: false },
   { name: 'BIRD, no ADD-PATH', make: bird, neighbor: internal(false), asn: localAsn, addPath: false },
   { name: 'FRR, other AS', make: frr, neighbor: external, asn: upstreamAsn, addPath: true },
-  { name: 'BIRD, other AS', make: bird, neighbor: external, asn: upstreamAsn, addPath: true },
+  {
+    ...{ name: 'BIRD, other AS', make: bird, asn: upstreamAsn, addPath: true },
+    neighbor: { ...external, passCommunities: [allowed] },
+  },
 ].map((peer, index) => ({ ...peer, host: (lab) => lab.master(4 + index) }));
 
 const spreading = peers.filter(({ addPath }) => addPath);
@@ -159,6 +165,9 @@ describe('the router as a reflector', () => {
   const masters = (): MasterHost[] => [1, 2, 3].map((n) => lab.master(n));
   const nextHops = async (peer: Peer): Promise<string[]> =>
     (await daemonOf(peer).paths()).map(({ nextHop }) => nextHop).sort();
+  /** The communities of a member's path that an upstream has. */
+  const passedTo = ({ neighbor }: Peer, nextHop: string): string =>
+    'passCommunities' in neighbor && nextHop === lab.master(3).address ? `(${localAsn},100)` : '';
   /** The gateways of the VIP's route in the kernel of the peer's host. */
   const gateways = async (peer: Peer): Promise<string[]> => {
     const routes = await peer
@@ -195,7 +204,7 @@ describe('the router as a reflector', () => {
     await startMaster(lab, lab.master(1));
     await Promise.all([
       startMaster(lab, lab.master(2)),
-      startMaster(lab, lab.master(3)),
+      startMaster(lab, lab.master(3), { vips: [{ address: vipAddress, communities }] }),
       ...peers.map(async (peer) => {
         const daemon = peer.make(peer.host(lab));
         daemons.set(peer.name, daemon);
@@ -242,7 +251,7 @@ describe('the router as a reflector', () => {
         expect(paths.map(({ nextHop }) => nextHop).sort()).toEqual(addresses(masters()));
         expect(
           paths.map(({ originator, clusters, communities }) => [originator, clusters, communities]),
-        ).toEqual(paths.map(() => [undefined, undefined, '']));
+        ).toEqual(paths.map(({ nextHop }) => [undefined, undefined, passedTo(peer, nextHop)]));
       } finally {
         await lab.master(2).setApiServer('ready');
       }
@@ -251,6 +260,20 @@ describe('the router as a reflector', () => {
         .toEqual(['best', 'multipath', 'multipath']);
     },
   );
+
+  it('keeps communities of a master from upstreams, BLACKHOLE among them, but for those that are listed', async () => {
+    const [frrSees, birdSees] = await Promise.all(
+      others.map(async (peer) => {
+        const path = (await daemonOf(peer).paths()).find(({ nextHop }) => nextHop === lab.master(3).address);
+        return path?.communities;
+      }),
+    );
+    expect([frrSees, birdSees]).toEqual(['', `(${localAsn},100)`]);
+    // Routers of our own AS hear what the master says: the load balancer has it, and the test can fail.
+    const [internalPaths = []] = await Promise.all(own.slice(0, 1).map((peer) => daemonOf(peer).paths()));
+    const reflected = internalPaths.find(({ nextHop }) => nextHop === lab.master(3).address);
+    expect(reflected?.communities).toMatch(/blackhole|65535:666/);
+  });
 
   it('sends all of it again to whoever asks', async () => {
     for (const peer of peers) {

@@ -18,7 +18,7 @@ export const bfdAuthenticationKeys: {
     .enum(['auto', 'meticulous-keyed-sha1', 'none'])
     .default('auto')
     .describe(
-      'Authentication of BFD packets (RFC 5880 section 6.7). `auto`: with a `passwordFile` both ends offer it in the BGP session, and where both do it is in use as long as that session lasts; others (FRR, BIRD) are taken without. `meticulous-keyed-sha1`: always, with the password itself as key (1 to 20 octets), as BIRD has it. `none`: never.',
+      'Authentication of BFD packets (RFC 5880 section 6.7). `auto`: with a `passwordFile` both ends offer it in the BGP session, and where both do it is in use as long as that session lasts; others (FRR, BIRD) are taken without. `meticulous-keyed-sha1`: always, with the password itself as key (1 to 20 octets), as BIRD has it. `none`: never. The offer is made in the OPEN: a reload of the speaker that changes this from or to `auto` ends the BGP session and makes it again, and one of the router is refused.',
     ),
   keyId: z
     .int()

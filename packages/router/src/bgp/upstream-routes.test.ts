@@ -55,6 +55,13 @@ const plain = pathAttributes({
 });
 
 describe('a member towards an upstream', () => {
+  it('keeps its AS_PATH behind our AS, for loop detection, which makes it no shorter than that of one that says nothing', () => {
+    const lied = [{ type: SegmentType.AsSequence, asns: [asn(65001), asn(65002)] }];
+    const { asPath } = memberAttributes(member({ asPath: lied }), identity, []);
+    expect(asPath).toEqual([{ type: SegmentType.AsSequence, asns: [asn(64512), asn(65001), asn(65002)] }]);
+    expect(plain.asPath?.[0]?.asns).toHaveLength(1);
+  });
+
   it('looks like every other one, with its own next hop, our AS in front and nothing of its own on it', () => {
     expect(memberAttributes(draining, identity, [])).toEqual(plain);
   });

@@ -1,23 +1,21 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root: string = fileURLToPath(new URL('..', import.meta.url));
-export const files: readonly string[] = execFileSync(
-  'git',
-  ['ls-files', '--cached', '--others', '--exclude-standard'],
-  {
-    cwd: root,
-    encoding: 'utf8',
-  },
-)
-  .split('\n')
-  .filter((file) => file !== '' && existsSync(join(root, file)));
+/** What .gitignore names: not of the checkout. */
+const ignored = new Set(['node_modules', 'dist', 'coverage', 'out', '.git']);
+/** Every file of the checkout, also of one that came without git. */
+export const files: readonly string[] = globSync('**', {
+  cwd: root,
+  exclude: ({ name }) => ignored.has(name),
+  withFileTypes: true,
+})
+  .filter((entry) => entry.isFile() && !entry.name.endsWith('.tsbuildinfo'))
+  .map(({ parentPath, name }) => relative(root, join(parentPath, name)))
+  .sort();
 /** Every page that a reader may come to. */
-export const pages: readonly string[] = files.filter(
-  (file) => file.endsWith('.md') && !file.includes('node_modules/'),
-);
+export const pages: readonly string[] = files.filter((file) => file.endsWith('.md'));
 export const textOf = (page: string): string => readFileSync(join(root, page), 'utf8');
 
 /** What stands in a page as code: blocks, and words in the text, each with its line. */

@@ -128,8 +128,8 @@ esac
       });
       expect(readFileSync(`${root}/used`, 'utf8')).toBe(`${used}\n`);
       // npm 10 has made no link to it.
-    expect(await runCommand([`${root}/node_modules/.bin/node`])).toBe('v24.9.0\n');
-    if (said !== '') expect(existsSync(readFileSync(`${root}/brought`, 'utf8').trim())).toBe(false);
+      expect(await runCommand([`${root}/node_modules/.bin/node`])).toBe('v24.9.0\n');
+      if (said !== '') expect(existsSync(readFileSync(`${root}/brought`, 'utf8').trim())).toBe(false);
     },
   );
 

@@ -83,7 +83,14 @@ function good({
     { name: 'masters', role: 'master', asn: rest.asn, ...masters },
     ...(upstream === undefined ? [] : [{ name: 'tor', role: 'upstream', ...upstream }]),
   ];
-  const document = { apiVersion: API_VERSION, kind: CONFIG_KIND, ...rest, neighbors, dataplane: { table }, stateDir };
+  const document = {
+    apiVersion: API_VERSION,
+    kind: CONFIG_KIND,
+    ...rest,
+    neighbors,
+    dataplane: { table },
+    stateDir,
+  };
   const text = JSON.stringify(document);
   const common = { schema: routerSchema, file: 'drawn', text, apiVersion: API_VERSION, kind: CONFIG_KIND };
   try {

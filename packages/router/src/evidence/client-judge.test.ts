@@ -147,8 +147,7 @@ describe('a member that clients are not served by', () => {
     // Its host dies 0.9 s before BFD says so.
     clients.forward(['a', 'b']);
     for (let i = 0; i < looksWithout; i++) clients.look({ a: [30, 30], b: [30, 30], c: [20, 0] });
-    clients.now += 100;
-    clients.forward(MEMBERS);
+    clients.forward(MEMBERS, 100);
     clients.look({ a: [30, 30], b: [30, 30], c: looksWithout === 0 ? [20, 0] : [0, 0] });
     for (let i = 0; i < 3; i++) {
       clients.look({ a: [2, 2], b: [2, 2], c: [2, 2] });

@@ -25,10 +25,10 @@ export class SimulatedClients {
     return [...this.#judge.doubts.keys()];
   }
 
-  /** The VIP is forwarded to these from now on. */
-  forward(members: readonly string[]): void {
+  /** The VIP is forwarded to these from so many milliseconds after the last look on. */
+  forward(members: readonly string[], after = 0): void {
     this.members = members;
-    this.#judge.forwarding(members, this.now);
+    this.#judge.forwarding(members, this.now + after);
   }
 
   /** The reason of a doubt. */

@@ -9,6 +9,7 @@ import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import {
   type AddressFamily,
+  hostAddress,
   loadBalancerNumber,
   masterNumber,
   maxMasters,
@@ -56,6 +57,8 @@ export interface LabOptions {
   readonly rpFilter?: 0 | 1 | 2;
   /** What carries the VIPs on the load balancers; default `kernel`. */
   readonly dataPlane?: 'kernel' | 'haproxy';
+  /** keepalived passes the VIPs between the load balancers; default: it does not run. */
+  readonly vrrp?: boolean;
   /** Keys of router.yaml and speaker.yaml, put over the lab's. */
   readonly router?: JsonObject;
   readonly speaker?: JsonObject;
@@ -151,6 +154,7 @@ export class Lab {
         hasUpstreamSession: upstream === 'frr',
         program: options.programs?.router ?? bundle('bgp-lb-router'),
         dataPlane: options.dataPlane ?? 'kernel',
+        vrrpPeers: options.vrrp === true ? otherLoadBalancers(n, loadBalancers, families) : undefined,
         router: options.router ?? {},
       });
     });
@@ -309,6 +313,14 @@ export class Lab {
 }
 
 const namespaceName = (id: string, host: string): string => `bgplb-${id}-${host}`;
+
+/** Their addresses on the masters' link, in the family that hosts go by. */
+function otherLoadBalancers(n: number, count: number, families: readonly AddressFamily[]): string[] {
+  const [family = 'ipv4'] = families;
+  return numbers(count)
+    .filter((other) => other !== n)
+    .map((other) => hostAddress(family, 'masters', loadBalancerNumber(other)));
+}
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
 

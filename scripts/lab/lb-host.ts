@@ -14,6 +14,8 @@ import {
 import { bfdSettings } from './bfd-settings.ts';
 import { Daemon } from './daemon.ts';
 import { Host, type HostPlan } from './host.ts';
+import type { HostProcess } from './host-process.ts';
+import { Keepalived } from './keepalived.ts';
 import { mergeSettings } from './merge-settings.ts';
 import type { JsonObject } from './object-store.ts';
 import type { Switch } from './switch.ts';
@@ -63,6 +65,8 @@ export interface LbSettings {
   readonly program: string;
   /** With `haproxy` the host runs HAProxy as a service: it lives and dies without the router. */
   readonly dataPlane: 'kernel' | 'haproxy';
+  /** The addresses of the other load balancers, on the link that VRRP passes the VIPs on; undefined without VRRP. */
+  readonly vrrpPeers: readonly string[] | undefined;
   /** Put over the configuration: keys of router.yaml. */
   readonly router: JsonObject;
 }
@@ -70,11 +74,14 @@ export interface LbSettings {
 /** A load balancer. */
 export class LbHost extends Host {
   readonly router: Daemon<RouterStatus>;
+  readonly keepalived: Keepalived;
   readonly #settings: LbSettings;
+  #haproxyService: HostProcess | undefined;
 
   constructor(plan: HostPlan, labSwitch: Switch, settings: LbSettings) {
     super(plan, labSwitch);
     this.#settings = settings;
+    this.keepalived = new Keepalived(this);
     this.router = new Daemon<RouterStatus>(this, { name: 'router', program: settings.program });
   }
 
@@ -100,13 +107,23 @@ export class LbHost extends Host {
     await super.powerOn();
     this.writeConfig();
     if (this.#settings.dataPlane === 'haproxy') this.startHaproxy();
+    if (this.#settings.vrrpPeers !== undefined) this.keepalived.start();
   }
 
   /** As its unit does: HAProxy runs from the moment on that there is a configuration, and again whenever it has ended. */
   startHaproxy(): void {
     const { config, master } = this.haproxy;
     const run = `haproxy -W -S ${master},mode,600 -f ${config}`;
-    this.spawn('haproxy', ['sh', '-c', `while :; do if [ -e ${config} ]; then ${run}; fi; sleep 0.2; done`]);
+    this.#haproxyService = this.spawn('haproxy', [
+      'sh',
+      '-c',
+      `while :; do if [ -e ${config} ]; then ${run}; fi; sleep 0.2; done`,
+    ]);
+  }
+
+  /** Kills HAProxy, which is started no more. */
+  async killHaproxy(): Promise<void> {
+    await this.#haproxyService?.kill();
   }
 
   /** Where HAProxy's files and sockets are. */
@@ -139,6 +156,10 @@ export class LbHost extends Host {
   /** The name of the neighbors of a family: the first has the plain one. */
   #nameOf(name: string, family: AddressFamily): string {
     return family === this.family ? name : `${name}-${family}`;
+  }
+
+  #vrrp(peers: readonly string[]): JsonObject {
+    return { interface: 'eth0', peers: [...peers], ...this.keepalived.places };
   }
 
   /** `dataplane` of router.yaml for it. */
@@ -190,6 +211,7 @@ export class LbHost extends Host {
       // Tests and benchmarks kill the same masters again and again; those about members that keep leaving turn this on.
       pool: { flapHold: '0s' },
       ...(this.#settings.dataPlane === 'haproxy' && { dataplane: this.haproxyDataplane }),
+      ...(this.#settings.vrrpPeers !== undefined && { vrrp: this.#vrrp(this.#settings.vrrpPeers) }),
       healthCheck: { interval: '200ms', timeout: '1s', caFile: this.caFile },
       stateDir: this.path('var/lib/bgp-lb'),
       api: { socket: this.router.socketPath, listen: '127.0.0.1:9474' },

@@ -8,6 +8,7 @@ import { exabgpDaemon, exabgpView } from './exabgp.ts';
 import { Frr, frrDaemon, frrView, vtysh, writeFrrConfig } from './frr.ts';
 import { gobgp, gobgpArguments, gobgpView } from './gobgp.ts';
 import { HostProcess } from './host-process.ts';
+import { keepalivedDaemon, keepalivedView } from './keepalived.ts';
 import { Lab } from './lab.ts';
 import { createNamespace, deleteNamespace, ipBatch } from './network-namespace.ts';
 import { bgpctl, openbgpdDaemon, openbgpdView } from './openbgpd.ts';
@@ -59,6 +60,19 @@ const makes: Readonly<Record<string, (folder: string) => Made>> = {
   OpenBGPD(folder) {
     const view = openbgpdView(folder, 'AS 65001\nrouter-id 192.0.2.1\nfib-update no\n');
     return { view, start: [openbgpdDaemon(view)], ask: bgpctl(view, 'show'), says: 'Neighbor' };
+  },
+  keepalived(folder) {
+    const view = keepalivedView(folder);
+    const instance = [
+      'interface lo',
+      'virtual_router_id 1',
+      'virtual_ipaddress {',
+      '192.0.2.1/32 dev lo',
+      '}',
+    ];
+    view.write('/etc/keepalived.conf', `vrrp_instance one {\n${instance.join('\n')}\n}\n`);
+    const start = [keepalivedDaemon(view, '/etc/keepalived.conf', '/run')];
+    return { view, start, says: 'Entering MASTER STATE' };
   },
   ExaBGP(folder) {
     const session = 'router-id 192.0.2.1; local-address 127.0.0.1; local-as 65001; peer-as 65001;';

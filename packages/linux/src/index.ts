@@ -34,6 +34,11 @@ export type { NftablesFailure } from './nftables-error.ts';
 export { NftablesError } from './nftables-error.ts';
 export { NftablesMonitor, type NftablesMonitorHandlers } from './nftables-monitor.ts';
 export { PacketSocket, type PacketSocketHandlers, type PacketSocketOptions } from './packet-socket.ts';
+export {
+  ProtocolListener,
+  type ProtocolListenerHandlers,
+  type ProtocolListenerOptions,
+} from './protocol-listener.ts';
 export { releaseMemory } from './release-memory.ts';
 export { reversePathDrops } from './reverse-path-drops.ts';
 export type {

@@ -54,6 +54,7 @@ class Router {
     });
     this.#parts.bfd.start();
     this.#parts.onLink.start();
+    this.#parts.vrrp?.router.start();
     this.#parts.clients.start();
     this.#parts.stalls.start();
   }
@@ -107,6 +108,7 @@ class Router {
     await parts.membership.stop();
     // After the sessions: FRR 8.4 takes AdminDown for death, and would drop what it is to keep (RFC 5882 section 4.2 says otherwise).
     await parts.bfd.stop();
+    parts.vrrp?.stop();
     parts.onLink.stop();
     parts.clients.stop();
     parts.controller.close();

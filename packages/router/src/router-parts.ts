@@ -44,6 +44,7 @@ import { PoolController } from './pool/pool-controller.ts';
 import { VipPools } from './pool/vip-pools.ts';
 import { Rebalancer } from './rebalance/rebalancer.ts';
 import { ConfigReload } from './reload/config-reload.ts';
+import { makeVirtualRouter, type RunningVirtualRouter } from './vrrp/make-virtual-router.ts';
 
 /** The newest events that are kept. */
 const EVENTS_KEPT = 1000;
@@ -71,6 +72,8 @@ export interface RouterParts {
   readonly health: VipHealthChecker;
   readonly controller: PoolController;
   readonly onLink: OnLinkResponder;
+  /** Undefined where this host has no part in VRRP. */
+  readonly vrrp: RunningVirtualRouter | undefined;
   readonly bgp: BgpNeighbors;
   readonly membership: MembershipSources;
   readonly stalls: StallWatch;
@@ -106,6 +109,14 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
   const forwardingTimes = new ForwardingTimes(now, config);
   const dataPlane = makeDataPlane(config, observer, current, ca, pools.all);
   const onLink = makeOnLinkResponder(config, clock, observer);
+  const vrrp = makeVirtualRouter(config, current, pools.all, clock, {
+    changed: (change) => {
+      onLink.setOwner(change.to === 'master');
+      observer.vrrp(change);
+    },
+    problem: (problem) => observer.problem(problem === undefined ? 'VRRP is as wanted' : `VRRP: ${problem}`),
+    repaired: (what) => observer.repaired(what),
+  });
 
   const bgp: BgpNeighbors = new BgpNeighbors({
     ...fixedBgpOptions(config),
@@ -138,6 +149,7 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
   const drain: HostDrain = new HostDrain(clock, (phase) => {
     observer.drain(phase);
     advertiser.setDrain(phase);
+    vrrp?.router.setDrained(phase !== 'none');
     touched.touch(...pools.all.keys());
   });
   const touched: TouchedVips = new TouchedVips((vips) => {
@@ -200,13 +212,13 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
     sources: {
       ...{ config: () => current.config, routerId, version, pools: pools.all, dataPlane, onLink, bgp, bfd },
       ...{ forwardingTimes, membership, advertiser, rebalancer, drain, memberDrains, ca, clients, now },
-      startedAt,
+      ...{ startedAt, virtualRouter: vrrp?.router },
     },
     routes: [reload.route(), mrtRoute(recorder)],
     ...{ metrics, events, logger },
   });
   return {
-    ...{ current, observer, pools, dataPlane, trouble, forwardingTimes, health, controller, onLink },
+    ...{ current, observer, pools, dataPlane, trouble, forwardingTimes, health, controller, onLink, vrrp },
     ...{ bgp, membership, stalls, bfd, touched, rebalancer, clients, drain, memberDrains, reload },
     ...{ serviceStatus, control },
   };

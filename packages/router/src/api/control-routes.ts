@@ -30,6 +30,7 @@ import type { Pool } from '../pool/pool.ts';
 import { rebalanceRoutes } from '../rebalance/rebalance-routes.ts';
 import type { Rebalancer } from '../rebalance/rebalancer.ts';
 import { resetRoute } from '../reset/reset-route.ts';
+import type { VirtualRouter } from '../vrrp/virtual-router.ts';
 import {
   type NeighborStatus,
   neighborStatus,
@@ -54,6 +55,8 @@ export interface ControlSources {
   readonly bgp: BgpNeighbors;
   readonly bfd: NeighborBfd;
   readonly membership: MembershipSources;
+  /** Undefined where this host has no part in VRRP. */
+  readonly virtualRouter: VirtualRouter | undefined;
   readonly advertiser: UpstreamAdvertiser;
   readonly rebalancer: Rebalancer;
   readonly drain: HostDrain;
@@ -122,6 +125,7 @@ export async function routerStatus(sources: ControlSources): Promise<RouterStatu
     dataplane,
     md5: config.neighbors.some(({ passwordFile }) => passwordFile !== undefined) ? tcpMd5Counters() : null,
     onLink: onLink.status().map((one) => ({ ...one, sinceMs: Math.round(now() - onLink.sinceOf(one)) })),
+    vrrp: sources.virtualRouter?.status() ?? null,
     version,
     uptimeMs: Math.round(now() - startedAt),
   };

@@ -45,6 +45,7 @@ export function makeControl(options: ControlOptions): ControlServer {
     readiness: () =>
       readiness({
         drain: drain.phase,
+        vrrp: sources.virtualRouter?.status(),
         vips: [...pools.keys()].map((vip) => ({
           vip,
           forwarding: dataPlane.forwarding(vip).length,

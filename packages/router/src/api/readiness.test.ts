@@ -14,7 +14,11 @@ describe('/readyz of the router', () => {
     ['an upstream has the VIP', 2, [upstream(false), upstream(true)]],
   ])('is well while the VIP is forwarded and %s', (_, forwarding, advertisements) => {
     expect(
-      readiness({ drain: 'none', vips: [{ vip, forwarding, obstacle: undefined, advertisements }] }),
+      readiness({
+        drain: 'none',
+        vrrp: undefined,
+        vips: [{ vip, forwarding, obstacle: undefined, advertisements }],
+      }),
     ).toEqual({
       ready: true,
     });
@@ -31,7 +35,11 @@ describe('/readyz of the router', () => {
       advertisements: [upstream(true)],
     };
     expect(
-      readiness({ drain: 'none', vips: [other, { vip, forwarding, obstacle: undefined, advertisements }] }),
+      readiness({
+        drain: 'none',
+        vrrp: undefined,
+        vips: [other, { vip, forwarding, obstacle: undefined, advertisements }],
+      }),
     ).toEqual({
       ready: false,
       reason,
@@ -40,6 +48,9 @@ describe('/readyz of the router', () => {
 
   it.each(['leaving', 'withdrawn'] as const)('is not while the load balancer is drained: %s', (drain) => {
     const vips = [{ vip, forwarding: 3, obstacle: undefined, advertisements: [upstream(true)] }];
-    expect(readiness({ drain, vips })).toEqual({ ready: false, reason: 'this load balancer is drained' });
+    expect(readiness({ drain, vrrp: undefined, vips })).toEqual({
+      ready: false,
+      reason: 'this load balancer is drained',
+    });
   });
 });

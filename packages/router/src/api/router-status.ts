@@ -8,6 +8,7 @@ import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
 import type { Gate } from '../pool/gate.ts';
 import type { MemberView } from '../pool/member-view.ts';
 import type { PoolRules } from '../pool/pool.ts';
+import type { VrrpStatus } from '../vrrp/vrrp-status.ts';
 
 /** A member in `/api/v1/status`. */
 interface MemberStatus extends Omit<MemberView, 'since' | 'reasonSince' | 'exits' | 'heldUntil' | 'gates'> {
@@ -76,6 +77,8 @@ export interface RouterStatus {
   readonly md5: { readonly notFound: number; readonly unexpected: number; readonly failure: number } | null;
   /** VIPs on the interfaces of `dataplane.proxyInterfaces`. */
   readonly onLink: readonly (OnLinkStatus & { /** In this phase. */ readonly sinceMs: number })[];
+  /** Who has the VIPs among load balancers of one link; `null` where this one has no part in VRRP. */
+  readonly vrrp: VrrpStatus | null;
   readonly version: string;
   readonly uptimeMs: number;
 }

@@ -61,6 +61,7 @@ describe('what people read', () => {
           warnings: ['x'],
         },
         onLink: [],
+        vrrp: null,
         md5: null,
         version: '0.1.0',
         uptimeMs: 1,

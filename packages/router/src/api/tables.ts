@@ -3,6 +3,7 @@ import type { DataPlaneStatus } from '../dataplane/data-plane.ts';
 import type { NeighborStatus, RouterRoutes } from './neighbor-status.ts';
 import { type RouterStatus, withheldText } from './router-status.ts';
 import { sourceTables } from './source-tables.ts';
+import { vrrpTables } from './vrrp-tables.ts';
 
 /** `status` for people: the VIPs, their members, and what is to be known about the host. */
 export function statusTables(status: RouterStatus): Table[] {
@@ -40,6 +41,7 @@ export function statusTables(status: RouterStatus): Table[] {
       empty: 'no members yet',
     },
     ...sourceTables(status),
+    ...vrrpTables(status.vrrp),
     ...(onLink.length === 0
       ? []
       : [

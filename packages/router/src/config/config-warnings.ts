@@ -1,6 +1,7 @@
 import { openApiWarnings } from '@bgp-lb/daemon';
 import { isSameVersion, parseIpAddress, parsePrefix, prefixContains } from '@bgp-lb/protocol';
 import { familyName } from './family-faults.ts';
+import { onLinkInterfaces } from './on-link-interfaces.ts';
 import type { RouterConfig } from './router-config.ts';
 
 /** What is allowed and yet seldom wanted, one sentence each. */
@@ -28,8 +29,9 @@ export function configWarnings(config: RouterConfig): string[] {
 }
 
 /** Who is on the masters' link asks for a VIP of its prefix by ARP or NDP, and gets no answer. */
-function unansweredVips({ vips, neighbors, dataplane }: RouterConfig): string[] {
-  if (dataplane.kind !== 'kernel' || dataplane.proxyInterfaces.length > 0) return [];
+function unansweredVips(config: RouterConfig): string[] {
+  const { vips, neighbors, dataplane } = config;
+  if (dataplane.kind !== 'kernel' || onLinkInterfaces(config).length > 0) return [];
   return vips.flatMap(({ address }) => {
     const around = neighbors.find(
       (one) =>

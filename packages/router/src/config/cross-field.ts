@@ -12,6 +12,7 @@ import { linkLocalFaults } from './link-local-faults.ts';
 import { memberFaults } from './member-faults.ts';
 import type { KernelDataplaneConfig, NeighborConfig, RouterConfig } from './router-config.ts';
 import { unusableValues } from './unusable-values.ts';
+import { vrrpFaults } from './vrrp-faults.ts';
 
 /** The rules that concern more than one key. Pure; every fault is found, not only the first. */
 export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault[] {
@@ -31,6 +32,7 @@ export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault
     ...dataPlaneFaults(config),
     ...linkLocalFaults(config),
     ...capabilityFaults(config),
+    ...vrrpFaults(config),
     ...unusableValues(config),
   ];
 }

@@ -12,6 +12,9 @@ export const routerReload: ReloadRule = {
     ...['panicThreshold', 'evictAfter', 'initialHold', 'flapHold', 'flapHoldMax', 'flapDecay'].map(
       (key) => `pool.${key}`,
     ),
+    ...['peers', 'priority', 'advertInterval', 'missedAdverts', 'preemptDelay', 'trackInterfaces'].map(
+      (key) => `vrrp.${key}`,
+    ),
     'log',
   ],
   otherwise: 'a start of the router takes (forwarding goes on, no connection breaks)',

@@ -152,6 +152,25 @@ export interface HaproxyDataplaneConfig {
 /** How packets get to the members, by `kind`. Keys of one kind are none of another. */
 export type DataplaneConfig = KernelDataplaneConfig | HaproxyDataplaneConfig;
 
+/** A pair, or more, of load balancers on one link that pass the VIPs between them by VRRP. Times in milliseconds. */
+export interface VrrpConfig {
+  readonly interface: string;
+  /** Default: the last octet of the first VIP of the peers' family. */
+  readonly vrid?: number | undefined;
+  /** Canonical texts, all of one family. */
+  readonly peers: readonly string[];
+  /** This host's own on the interface. Default: the first that shares a subnet with the peers. */
+  readonly address?: string | undefined;
+  readonly priority: number;
+  readonly advertInterval: number;
+  readonly missedAdverts: number;
+  readonly preemptDelay: number;
+  /** Further interfaces without which this host serves no client. */
+  readonly trackInterfaces: readonly string[];
+  readonly folder: string;
+  readonly runFolder: string;
+}
+
 /** The router's configuration: the file with all defaults filled in. Durations are milliseconds. */
 export interface RouterConfig {
   readonly asn: number;
@@ -184,6 +203,7 @@ export interface RouterConfig {
     readonly identities: readonly number[];
   };
   readonly dataplane: DataplaneConfig;
+  readonly vrrp?: VrrpConfig | undefined;
   readonly manageSysctls: boolean;
   readonly stateDir: string;
   readonly api: {

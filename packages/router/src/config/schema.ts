@@ -17,6 +17,7 @@ import { crossFieldFaults } from './cross-field.ts';
 import { kubernetesSchema, membersSchema } from './members-schema.ts';
 import { neighbor } from './neighbor-schema.ts';
 import type { DataplaneConfig, RouterConfig } from './router-config.ts';
+import { vrrpSchema } from './vrrp-schema.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
@@ -264,6 +265,7 @@ export const routerSchema: z.ZodType<RouterConfig> = z
     healthCheck: healthCheck.prefault({}).describe('How the masters are probed from here.'),
     pool: pool.prefault({}).describe('Who serves a VIP.'),
     dataplane: dataplane.prefault({}).describe('How packets get to the masters.'),
+    vrrp: vrrpSchema.optional(),
     manageSysctls: z
       .boolean()
       .default(true)

@@ -3,6 +3,7 @@ import { RouteSocket } from '@bgp-lb/linux';
 import { hostPrefix } from '@bgp-lb/protocol';
 import { systemClock } from '@bgp-lb/protocol/node';
 
+import { onLinkInterfaces } from '../config/on-link-interfaces.ts';
 import type { HaproxyDataplaneConfig, KernelDataplaneConfig, RouterConfig } from '../config/router-config.ts';
 import { stateFiles } from '../config/state-files.ts';
 import type { CaFile } from '../health/ca-file.ts';
@@ -39,13 +40,13 @@ export function makeDataPlane(
     case 'kernel':
       return kernelDataPlane(dataplane, config, current, (error) => observer.problem(error.message));
     case 'haproxy':
-      return haproxyDataPlane(dataplane, config.vips, current, ca, pools);
+      return haproxyDataPlane(dataplane, config, current, ca, pools);
   }
 }
 
 function haproxyDataPlane(
   dataplane: HaproxyDataplaneConfig,
-  vips: RouterConfig['vips'],
+  { vips, vrrp }: RouterConfig,
   current: { readonly config: RouterConfig },
   ca: Pick<CaFile, 'text'>,
   pools: ReadonlyMap<string, Pick<Pool, 'members'>>,
@@ -72,10 +73,21 @@ function haproxyDataPlane(
     {
       haproxy: new HaproxyProcess(new RunTimeClient(paths.socket), new RunTimeClient(paths.masterSocket)),
       files: new HaproxyFiles(paths, 'haproxy'),
-      routes: localVips ? new VipRoutes(new RouteSocket(), protocol) : undefined,
+      routes: vipRoutes(localVips, vrrp !== undefined, protocol),
       clock: systemClock,
     },
   );
+}
+
+/** A host that has a VIP as a local route answers for it: under VRRP none has one, whatever was there before. */
+function vipRoutes(
+  localVips: boolean,
+  isVrrp: boolean,
+  protocol: number,
+): Pick<VipRoutes, 'apply' | 'differences'> | undefined {
+  if (!localVips) return undefined;
+  const routes = new VipRoutes(new RouteSocket(), protocol);
+  return isVrrp ? { apply: () => routes.apply([]), differences: () => routes.differences([]) } : routes;
 }
 
 /** By the panic rule, or as a last resort. */
@@ -85,15 +97,17 @@ function isUsedAgainstHealth({ inPool, health, state }: MemberView): boolean {
 
 function kernelDataPlane(
   dataplane: KernelDataplaneConfig,
-  { vips, manageSysctls, stateDir }: RouterConfig,
+  config: RouterConfig,
   current: { readonly config: RouterConfig },
   onError: (error: Error) => void,
 ): DataPlane {
+  const { vips, manageSysctls, stateDir } = config;
   const host = linuxKernelHost(systemClock, onError);
   const record = new SysctlRecord(join(stateDir, stateFiles.sysctls));
   return new KernelDataPlane(
     {
       ...dataplane,
+      proxyInterfaces: onLinkInterfaces(config),
       vips: vips.map(({ address, port }) => ({ prefix: hostPrefix(address), address, port })),
       upstreams: () =>
         current.config.neighbors.flatMap((one) => (one.role === 'upstream' ? [one.address] : [])),

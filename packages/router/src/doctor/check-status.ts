@@ -3,6 +3,7 @@ import type { RouterRoutes } from '../api/neighbor-status.ts';
 import type { RouterStatus } from '../api/router-status.ts';
 import { checkClients } from './check-clients.ts';
 import { checkSources } from './check-sources.ts';
+import { checkVrrp } from './check-vrrp.ts';
 
 /** What a running router says of itself and its members, as findings. Pure. */
 export function checkStatus(status: RouterStatus): readonly Finding[] {
@@ -47,6 +48,7 @@ export function checkStatus(status: RouterStatus): readonly Finding[] {
     ),
     ...checkBfd(status.bfd),
     ...checkSources(status.memberSources),
+    ...checkVrrp(status.vrrp),
   ];
 }
 

@@ -46,6 +46,7 @@ const status: RouterStatus = {
   bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },
   dataplane: { kind: 'kernel', title: 'the kernel', destination: 'vip', problems: [], warnings: [] },
   onLink: [],
+  vrrp: null,
   md5: { notFound: 0, unexpected: 0, failure: 0 },
   version: '0',
   uptimeMs: 1,

@@ -15,6 +15,7 @@ import { awaitedListeners } from '../bgp/awaited-listeners.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import { makeFootprint } from '../dataplane/make-footprint.ts';
 import type { MemberPath } from '../paths/member-path.ts';
+import { examineVrrp } from '../vrrp/vrrp-footprint.ts';
 import { checkNeighbors } from './check-neighbors.ts';
 import { checkPaths } from './check-paths.ts';
 import { checkSignatures, checkStatus, checkVipBinding } from './check-status.ts';
@@ -42,8 +43,19 @@ export async function examine(config: RouterConfig, fixes: boolean): Promise<rea
     ...(status === undefined ? [] : await pathFindings(config)),
     ...checkSignatures(hasPasswords ? tcpMd5Counters() : null),
     ...(await makeFootprint(config).examine({ nextHops: [...nextHops], fixes })),
+    ...(await vrrpFindings(config, status)),
     checkClock(isClockSynchronized(), new Date()),
   ];
+}
+
+async function vrrpFindings(
+  config: RouterConfig,
+  status: RouterStatus | undefined,
+): Promise<readonly Finding[]> {
+  const { vrrp } = config;
+  if (vrrp === undefined) return [];
+  const state = status?.vrrp?.state;
+  return examineVrrp({ ...config, vrrp }, state === undefined ? undefined : state === 'master');
 }
 
 async function daemonFindings(

@@ -56,6 +56,7 @@ const status: ExplainedStatus = {
   bfd: { scheduling: 'SCHED_FIFO 10', problems: [] },
   dataplane: { kind: 'kernel', title: 'the kernel', destination: 'vip', problems: [], warnings: [] },
   onLink: [],
+  vrrp: null,
 };
 const neighbor = (
   role: ExplainedNeighbor['role'],

@@ -4,6 +4,8 @@ import type { RouterStatus, VipStatus } from '../api/router-status.ts';
 import { advertisedText } from '../api/tables.ts';
 import { clientHints } from '../evidence/client-hints.ts';
 import { isDoubtful } from '../evidence/client-judge.ts';
+import type { Reason } from './reason.ts';
+import { vrrpReasons } from './vrrp-reasons.ts';
 
 /** The part of a neighbor's status that is explained. */
 export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role' | 'state' | 'sinceMs'> &
@@ -12,20 +14,8 @@ export type ExplainedNeighbor = Pick<NeighborStatus, 'name' | 'address' | 'role'
 /** The part of the status that is explained. */
 export type ExplainedStatus = Pick<
   RouterStatus,
-  'vips' | 'memberSources' | 'drain' | 'healthCheck' | 'bfd' | 'dataplane' | 'onLink'
+  'vips' | 'memberSources' | 'drain' | 'healthCheck' | 'bfd' | 'dataplane' | 'onLink' | 'vrrp'
 >;
-
-/** One thing between the clients of a VIP and an API server. */
-interface Reason {
-  /** `member 10.0.0.11`, `upstream tor`. */
-  readonly what: string;
-  readonly pass: boolean;
-  /** Milliseconds that it has been so; `null` when that is not known. */
-  readonly sinceMs: number | null;
-  readonly reason: string;
-  /** What changes it; empty for what is good. */
-  readonly next: string;
-}
 
 /** Why a VIP is as it is on this load balancer. */
 export interface Explanation {
@@ -39,7 +29,7 @@ export interface Explanation {
 
 /** Puts the status into sentences for each VIP, the things that keep clients away first. Pure. */
 export function explain(
-  { vips, memberSources, drain, healthCheck, bfd, dataplane, onLink }: ExplainedStatus,
+  { vips, memberSources, drain, healthCheck, bfd, dataplane, onLink, vrrp }: ExplainedStatus,
   neighbors: readonly ExplainedNeighbor[],
 ): readonly Explanation[] {
   const host: Reason[] = [
@@ -62,6 +52,7 @@ export function explain(
       gatePanic(vip),
       gateForwarding(vip, dataplane),
       ...gateClients(vip),
+      ...vrrpReasons(vrrp),
       ...gatesOnLink(vip, onLink),
       gateDrain(drain),
       ...vip.advertisements.map((one) => upstreamReason(one, neighbors)),

@@ -5,6 +5,7 @@ import type { HostDrain } from '../drain/host-drain.ts';
 import type { MembershipSources } from '../membership/membership-sources.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
 import type { Pool } from '../pool/pool.ts';
+import type { VirtualRouter } from '../vrrp/virtual-router.ts';
 import type { MetricSources } from './router-metrics.ts';
 
 /** What the gauges are read from. */
@@ -16,6 +17,7 @@ interface MetricParts {
   readonly advertiser: UpstreamAdvertiser;
   readonly drain: HostDrain;
   readonly membership: MembershipSources;
+  readonly virtualRouter: Pick<VirtualRouter, 'status'> | undefined;
 }
 
 /** The gauges as the router's parts have them at the moment. */
@@ -27,6 +29,7 @@ export function metricSources({
   advertiser,
   drain,
   membership,
+  virtualRouter,
 }: MetricParts): MetricSources {
   return {
     members: () =>
@@ -66,5 +69,6 @@ export function metricSources({
     rejectedConnections: () => bgp.rejectedConnections,
     onLink: () => onLink.status(),
     memberSources: () => membership.status(),
+    vrrp: () => virtualRouter?.status(),
   };
 }

@@ -3,10 +3,12 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import type { DrainPhase } from '../drain/host-drain.ts';
 import type { MemberSourceStatus } from '../membership/source-status.ts';
 import type { OnLinkStatus } from '../on-link/on-link-responder.ts';
+import type { VrrpStatus } from '../vrrp/vrrp-status.ts';
 import { BfdMetrics } from './bfd-metrics.ts';
 import { ClientMetrics } from './client-metrics.ts';
 import { type CarriedMember, DataPlaneMetrics } from './data-plane-metrics.ts';
 import { observeSources } from './source-metrics.ts';
+import { observeVrrp } from './vrrp-metrics.ts';
 
 /** Names of the metrics begin so. */
 const PREFIX = 'bgp_lb_router_';
@@ -40,6 +42,8 @@ export interface MetricSources {
   sessions(): readonly { readonly neighbor: string; readonly role: string; readonly state: string }[];
   rejectedConnections(): number;
   memberSources(): readonly MemberSourceStatus[];
+  /** Undefined where this host has no part in VRRP. */
+  vrrp(): VrrpStatus | undefined;
   onLink(): readonly Pick<OnLinkStatus, 'address' | 'interface' | 'phase' | 'owner' | 'isOwnerPeer'>[];
 }
 
@@ -78,6 +82,7 @@ export class RouterMetrics {
   readonly probes: Counter<'vip' | 'result'>;
   readonly probeDuration: Histogram<'vip'>;
   readonly dataPlane: DataPlaneMetrics;
+  readonly vrrpTransitions: Counter<'to'>;
   readonly bfd: BfdMetrics;
   readonly clients: ClientMetrics;
 
@@ -127,6 +132,7 @@ export class RouterMetrics {
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
       registers,
     });
+    this.vrrpTransitions = counter('vrrp_transitions_total', 'Changes of the VRRP state.', ['to']);
   }
 
   /**
@@ -151,6 +157,7 @@ export class RouterMetrics {
   observe(sources: MetricSources): void {
     observeSources(this.metrics.registry, PREFIX, () => sources.memberSources());
     this.dataPlane.observe(() => sources.carried());
+    observeVrrp(this.metrics.registry, PREFIX, () => sources.vrrp());
     this.#gauge(
       'member_weight',
       'Weight of a member in its pool, 0 to 256.',

@@ -34,6 +34,7 @@ beforeEach(() => {
     drain: () => 'leaving',
     sessions: () => [{ neighbor: '10.0.0.11', role: 'master', state: 'Established' }],
     onLink: () => [],
+    vrrp: () => undefined,
     rejectedConnections: () => 3,
     memberSources: () => [],
   });

@@ -28,6 +28,7 @@ import type { OnLinkChange } from '../on-link/on-link-responder.ts';
 import type { Transition } from '../pool/member-view.ts';
 import type { Rebalance } from '../rebalance/rebalancer.ts';
 import type { ReloadChanges } from '../reload/reload-changes.ts';
+import type { VrrpChange } from '../vrrp/vrrp-status.ts';
 import { peerEventText } from './peer-event-text.ts';
 import type { RouterMetrics } from './router-metrics.ts';
 
@@ -221,6 +222,18 @@ export class RouterObserver {
       `${address} on ${name}: ${phase}${problem === '' ? who : `: ${problem}`}`,
       // Any host on the link can claim a VIP as often as it likes: nothing of the others may be lost by that.
       { subject: `${address} ${name}`, limits: LIMITS.member },
+    );
+  }
+
+  /** keepalived has given this host the VIPs, or taken them. */
+  vrrp({ interface: name, from, to, why }: VrrpChange): void {
+    this.#metrics.vrrpTransitions.inc({ to });
+    const text = `VRRP on ${name}: ${from} -> ${to}: ${why}`;
+    this.#record(
+      to === 'fault' || to === 'stop' ? 'warn' : 'info',
+      'vrrp',
+      { interface: name, from, to, why },
+      text,
     );
   }
 

@@ -28,6 +28,8 @@ export type ClaimEvent =
   | { readonly type: 'tick' }
   /** The pool has a member, or has none any more. */
   | { readonly type: 'serving'; readonly isServing: boolean }
+  /** VRRP has given this host the VIP, or taken it. */
+  | { readonly type: 'ordered'; readonly isOwner: boolean }
   | LinkMessage;
 
 export type ClaimAction =
@@ -42,6 +44,8 @@ export interface ClaimContext {
   readonly isServing: boolean;
   /** Monotonic milliseconds. */
   readonly now: number;
+  /** Who answers is decided by VRRP, and by nothing that is heard on the link. */
+  readonly isOrdered?: boolean;
 }
 
 /**
@@ -97,6 +101,8 @@ export function stepClaim(
   switch (event.type) {
     case 'tick':
       return context.now < state.dueAt ? { state, actions: [] } : tick(state, context);
+    case 'ordered':
+      return { state: ordered(state, event.isOwner, context.now), actions: [] };
     case 'serving':
       return { state: serving(state, event.isServing, context.now), actions: [] };
     case 'question':
@@ -132,6 +138,13 @@ function tick(state: ClaimState, { isServing, now }: ClaimContext): ReturnType<t
   };
 }
 
+function ordered(state: ClaimState, isOwner: boolean, now: number): ClaimState {
+  const none = { ...state, unanswered: 0, owner: undefined, isOwnerPeer: false };
+  return isOwner
+    ? { ...none, phase: 'answering', announcements: ANNOUNCEMENTS, dueAt: now }
+    : { ...none, phase: 'standby', announcements: 0, dueAt: Number.POSITIVE_INFINITY };
+}
+
 function serving(state: ClaimState, isServing: boolean, now: number): ClaimState {
   if (state.phase !== 'answering') return state;
   return isServing
@@ -146,6 +159,7 @@ function probed(
   context: ClaimContext,
 ): ReturnType<typeof stepClaim> {
   if (from === context.own) return { state, actions: [] };
+  if (context.isOrdered === true && state.phase !== 'answering') return { state, actions: [] };
   if (state.phase === 'answering') {
     // A host that probes for the address does not have it.
     const settled = from === state.owner ? { ...state, owner: undefined } : state;
@@ -161,11 +175,14 @@ function claimed(
   { from, isPeer, isShared }: Extract<LinkMessage, { type: 'claim' }>,
   context: ClaimContext,
 ): ReturnType<typeof stepClaim> {
-  const { own, isServing, now } = context;
+  const { own, isServing, now, isOrdered } = context;
   if (from === own) return { state, actions: [] };
+  if (isOrdered === true && state.phase !== 'answering') {
+    return { state: { ...state, owner: from, isOwnerPeer: isPeer ?? false, ownerAt: now }, actions: [] };
+  }
   const isOwnerPeer = isPeer ?? (from === state.owner && state.isOwnerPeer);
   // Two that share a link-layer address are told apart by their announcements alone.
-  const isFirst = isOwnerPeer && isShared !== true && from < own;
+  const isFirst = isOrdered !== true && isOwnerPeer && isShared !== true && from < own;
   if (state.phase !== 'answering' || !isServing || isFirst) {
     return { state: standBy(state, from, isOwnerPeer, now), actions: [] };
   }

@@ -39,6 +39,8 @@ export interface LinkSegmentOptions {
   /** Where answers and announcements leave by. Default: where everything else does. */
   readonly voice?: LinkVoice | undefined;
   isServing(address: string): boolean;
+  /** Whether this host has the VIPs by VRRP; undefined where that is settled on the link. */
+  readonly isOwner?: (() => boolean) | undefined;
   changed(address: string, from: ClaimState, to: ClaimState): void;
   /** It is over: the link went away, or nothing can be sent there. */
   lost(error: Error): void;
@@ -83,7 +85,10 @@ export class LinkSegment {
   }
 
   #initial(address: string, now: number): ClaimState {
-    return initialClaim(now, this.#options.voice?.isHeld(address) === true);
+    const { voice, isOwner, own } = this.#options;
+    const initial = initialClaim(now, voice?.isHeld(address) === true);
+    if (isOwner === undefined) return initial;
+    return stepClaim(initial, { type: 'ordered', isOwner: isOwner() }, { own, isServing: false, now }).state;
   }
 
   #open(addresses: readonly string[]): LinkSocket {
@@ -100,6 +105,12 @@ export class LinkSegment {
   /** The pool of a VIP has a member now, or none any more. */
   setServing(address: string, isServing: boolean): void {
     this.#take(address, { type: 'serving', isServing });
+    this.#arm();
+  }
+
+  /** VRRP has given this host the VIPs, or taken them. */
+  setOwner(isOwner: boolean): void {
+    for (const address of this.#claims.keys()) this.#take(address, { type: 'ordered', isOwner });
     this.#arm();
   }
 
@@ -133,8 +144,14 @@ export class LinkSegment {
   #take(address: string, event: ClaimEvent): void {
     const before = this.#claims.get(address);
     if (before === undefined || this.#isClosed) return;
-    const { own, clock, isServing, changed } = this.#options;
-    const context: ClaimContext = { own, isServing: isServing(address), now: clock.now() };
+    const { own, clock, isServing, changed, isOwner } = this.#options;
+    // Whoever has a VIP by VRRP is asked for it, whether its pool has a member or not: clients are to be refused at once then.
+    const context: ClaimContext = {
+      own,
+      isServing: isServing(address) || isOwner?.() === true,
+      now: clock.now(),
+      ...(isOwner !== undefined && { isOrdered: true }),
+    };
     const { state, actions } = stepClaim(before, event, context);
     this.#claims.set(address, state);
     for (const action of actions) this.#act(address, action);

@@ -1,5 +1,6 @@
 import { RouteSocket } from '@bgp-lb/linux';
 import type { Clock } from '@bgp-lb/protocol/node';
+import { onLinkInterfaces } from '../config/on-link-interfaces.ts';
 import type { RouterConfig } from '../config/router-config.ts';
 import { linuxOnLinkHost, OnLinkResponder, type OnLinkResponderOptions } from './on-link-responder.ts';
 import { removeVirtualLinks, VirtualLinks } from './virtual-links.ts';
@@ -13,19 +14,21 @@ export interface OnLinkObserver {
 
 /** What answers for VIPs of a subnet, as configured. Devices of another mode, which an earlier process has left, are removed. */
 export function makeOnLinkResponder(
-  { dataplane, vips }: RouterConfig,
+  config: RouterConfig,
   clock: Clock,
   observer: OnLinkObserver,
 ): OnLinkResponder {
+  const { dataplane, vips, vrrp } = config;
   // Another data plane has the VIPs itself: the host that owns an address answers for it.
   const kernel = dataplane.kind === 'kernel' ? dataplane : undefined;
   const macvlan = kernel?.proxyMode === 'macvlan' ? kernel : undefined;
   if (macvlan === undefined) removeLeftovers(observer);
   return new OnLinkResponder({
-    interfaces: kernel?.proxyInterfaces ?? [],
+    interfaces: onLinkInterfaces(config),
     addresses: vips.map(({ address }) => address),
     host: linuxOnLinkHost,
     clock,
+    isOrdered: vrrp !== undefined,
     virtualLinks: macvlan
       ? new VirtualLinks({
           clock,

@@ -73,6 +73,8 @@ export interface OnLinkResponderOptions {
   readonly clock: Clock;
   /** Devices to answer by; without them answers have the link's own address. */
   readonly virtualLinks?: VirtualLinks | undefined;
+  /** Who answers is decided by VRRP, and told by `setOwner`: nothing is answered before. */
+  readonly isOrdered?: boolean;
   changed(change: OnLinkChange): void;
 }
 
@@ -96,6 +98,7 @@ export class OnLinkResponder {
   readonly #places: readonly Place[];
   /** Since when each VIP is in its phase on each link, by `placeKey`. */
   readonly #since = new Map<string, number>();
+  #isOwner = false;
   #isStarted = false;
   #isStopped = false;
 
@@ -163,6 +166,13 @@ export class OnLinkResponder {
     if (isServing) this.#serving.add(address);
     else this.#serving.delete(address);
     for (const { segment } of this.#places) segment?.setServing(address, isServing);
+  }
+
+  /** VRRP has given this host the VIPs, or taken them. */
+  setOwner(isOwner: boolean): void {
+    if (this.#isOwner === isOwner) return;
+    this.#isOwner = isOwner;
+    for (const { segment } of this.#places) segment?.setOwner(isOwner);
   }
 
   status(): OnLinkStatus[] {
@@ -234,6 +244,7 @@ export class OnLinkResponder {
       clock,
       open: (addresses, handlers) => host.open({ index: link.index, addresses }, handlers),
       isServing: (address) => this.#serving.has(address),
+      isOwner: this.#options.isOrdered === true ? () => this.#isOwner : undefined,
       changed: (address, before) => this.#tell(place, statusFrom(place, address, before)),
       lost: (error) => {
         const before = place.addresses.map((address) => statusOf(place, address));

@@ -36,7 +36,13 @@ export const uninstallCommand = (load: (context: CommandContext) => RouterConfig
 
 async function removeAll(config: RouterConfig, isDry: boolean): Promise<string[]> {
   const { makeFootprint } = await import('../dataplane/make-footprint.ts');
-  const { removed, restored, left } = await makeFootprint(config).remove(isDry);
+  const { removeVrrp } = await import('../vrrp/vrrp-footprint.ts');
+  const { vrrp } = config;
+  const shared = vrrp === undefined ? { removed: [], left: [] } : removeVrrp({ ...config, vrrp }, isDry);
+  const plane = await makeFootprint(config).remove(isDry);
+  const { restored } = plane;
+  const removed = [...shared.removed, ...plane.removed];
+  const left = [...shared.left, ...plane.left];
   const names = Object.values(stateFiles).flatMap((name) => [name, `${name}.new`]);
   const files = [...names.map((name) => join(config.stateDir, name)), config.api.socket];
   const present = files.filter((path) => existsSync(path));

@@ -46,7 +46,7 @@ export interface HaproxyHost {
   readonly haproxy: HaproxyProcess;
   readonly files: HaproxyFiles;
   /** Undefined where others make the VIPs local to this host. */
-  readonly routes: VipRoutes | undefined;
+  readonly routes: Pick<VipRoutes, 'apply' | 'differences'> | undefined;
   readonly clock: Clock;
 }
 

@@ -11,7 +11,7 @@ import { VipRoutes } from './vip-routes.ts';
 /** Files of HAProxy, and routes that make the VIPs local. HAProxy itself is a service that the package has. */
 export function haproxyFootprint(
   dataplane: HaproxyDataplaneConfig,
-  { vips }: Pick<RouterConfig, 'vips'>,
+  { vips, vrrp }: Pick<RouterConfig, 'vips' | 'vrrp'>,
 ): DataPlaneFootprint {
   const { protocol, localVips, folder, socket } = dataplane;
   const paths = haproxyPaths(dataplane);
@@ -20,9 +20,10 @@ export function haproxyFootprint(
   return {
     kind: 'haproxy',
     async examine() {
-      const missing = localVips
-        ? withRoutes(protocol, (routes) => routes.differences(vips.map(({ address }) => address)))
-        : [];
+      const missing =
+        localVips && vrrp === undefined
+          ? withRoutes(protocol, (routes) => routes.differences(vips.map(({ address }) => address)))
+          : [];
       const fix = 'the router makes it while it runs; is CAP_NET_ADMIN missing?';
       return [
         ...missing.map((problem) => fault('route', 'local', problem, fix)),

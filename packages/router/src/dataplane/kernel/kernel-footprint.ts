@@ -4,7 +4,6 @@ import {
   addressOwners,
   arpLinks,
   detectionOf,
-  type Link,
   Nftables,
   NftablesError,
   RouteSocket,
@@ -13,6 +12,7 @@ import {
   writeSysctl,
 } from '@bgp-lb/linux';
 import { ipVersion } from '@bgp-lb/protocol';
+import { onLinkInterfaces } from '../../config/on-link-interfaces.ts';
 import type { KernelDataplaneConfig, RouterConfig } from '../../config/router-config.ts';
 import { stateFiles } from '../../config/state-files.ts';
 import type { DataPlaneFootprint } from '../data-plane-footprint.ts';
@@ -33,14 +33,20 @@ const sysctl = { read: readSysctl, write: writeSysctl };
 /** Next-hop groups, routes, rules, the nft table, settings, and devices that answer for VIPs of a subnet. */
 export function kernelFootprint(
   dataplane: KernelDataplaneConfig,
-  { vips, stateDir, neighbors }: Pick<RouterConfig, 'vips' | 'stateDir' | 'neighbors'>,
+  config: Pick<RouterConfig, 'vips' | 'stateDir' | 'neighbors' | 'dataplane' | 'vrrp'>,
 ): DataPlaneFootprint {
-  const { protocol, table, proxyInterfaces } = dataplane;
+  const { protocol, table } = dataplane;
+  const { vips, stateDir, neighbors, vrrp } = config;
+  const proxyInterfaces = onLinkInterfaces(config);
   const upstreams = neighbors.flatMap((one) => (one.role === 'upstream' ? [one.address] : []));
   return {
     kind: 'kernel',
     examine: async ({ nextHops, fixes }) => [
-      ...withRoutes((routes) => kernelFindings({ vips, proxyInterfaces, routes, nextHops, fixes })),
+      ...withRoutes((routes) => [
+        ...kernelFindings({ vips, proxyInterfaces, routes, nextHops, fixes }),
+        // With VRRP another load balancer answers, and how many do is looked at with it.
+        ...(vrrp === undefined ? owners(vips, routes) : []),
+      ]),
       ...(await firewall(vips, nextHops, { upstreams, proxyInterfaces })),
     ],
     async remove(isDry) {
@@ -108,15 +114,15 @@ function kernelFindings({
     ...checkDuplicates(detectionOf(routes.addresses(), inUse)),
     ...checkSysctls(settings, sysctl, fixes),
     ...checkMtu(up, [...memberLinks]),
-    ...owners(vips, arpLinks(up, routes.addresses()), routes),
   ];
 }
 
 /** A master that answers ARP for the VIP itself is named by the address that it has on that link. */
-function owners(vips: RouterConfig['vips'], links: readonly Link[], routes: RouteSocket): readonly Finding[] {
+function owners(vips: RouterConfig['vips'], routes: RouteSocket): readonly Finding[] {
+  const up = routes.links().filter(({ isUp, isLoopback }) => isUp && !isLoopback);
   return checkOwners({
     addresses: vips.map(({ address }) => address),
-    links,
+    links: arpLinks(up, routes.addresses()),
     ask: (link, address) => addressOwners(link, address, ANSWER_TIME),
     nameOf: (owner) => {
       const isVip = (address: string): boolean => vips.some((vip) => vip.address === address);

@@ -1,0 +1,46 @@
+import type { HeardRouter } from './heard-routers.ts';
+
+/** How long the link is listened to before the first start (ms): an owner with the usual interval says so three times. */
+const LISTEN = 3_000;
+/** Whoever has used our VRID is waited for until it was silent for so long (ms). */
+const SILENT = 10_000;
+
+/** Whether keepalived may be started where it did not run: not beside others that use its VRID. */
+export class FirstStart {
+  #begunAt: number | undefined;
+  #isDone = false;
+
+  /** keepalived runs, or has been allowed to. */
+  get isDone(): boolean {
+    return this.#isDone;
+  }
+
+  /**
+   * One look, while the link is listened to.
+   * @param foreign who else was heard with our VRID within `SILENT`
+   * @returns why it may not start, in words; undefined when it may
+   */
+  look(
+    { isRunning, foreign, vrid }: { isRunning: boolean; foreign: HeardRouter | undefined; vrid: number },
+    now: number,
+  ): string | undefined {
+    if (this.#isDone) return undefined;
+    if (isRunning) {
+      this.#isDone = true;
+      return undefined;
+    }
+    this.#begunAt ??= now;
+    if (foreign !== undefined) return foreignText(foreign, vrid);
+    if (now - this.#begunAt < LISTEN) return `the link is listened to for others with VRID ${vrid}`;
+    this.#isDone = true;
+    return undefined;
+  }
+
+  /** How long one that was heard counts (ms). */
+  static readonly window: number = SILENT;
+}
+
+/** Another virtual router with our VRID, in words. */
+export function foreignText({ source, version, priority }: HeardRouter, vrid: number): string {
+  return `${source} uses VRID ${vrid} already (VRRPv${version}, priority ${priority}), and is not in vrrp.peers: choose another vrrp.vrid, or stop it there`;
+}

@@ -1,0 +1,22 @@
+import { VIRTUAL_ROUTER } from './keepalived-config.ts';
+
+/** What keepalived says of the instance that has the VIPs. */
+export type InstanceState = 'master' | 'backup' | 'fault' | 'stop';
+
+const STATES: ReadonlyMap<string, InstanceState> = new Map([
+  ['MASTER', 'master'],
+  ['BACKUP', 'backup'],
+  ['FAULT', 'fault'],
+  ['STOP', 'stop'],
+  ['DELETED', 'stop'],
+]);
+
+/** A line of the notify FIFO: `INSTANCE "bgp-lb" MASTER 240`. Lines about other things, and of later releases, are none. Pure. */
+export function parseNotifyLine(
+  line: string,
+): { readonly state: InstanceState; readonly priority: number } | undefined {
+  const [, name, word = '', priority] = /^INSTANCE "([^"]*)" ([A-Z_]+) (\d{1,3})$/.exec(line.trim()) ?? [];
+  const state = STATES.get(word);
+  if (name !== VIRTUAL_ROUTER || state === undefined) return undefined;
+  return { state, priority: Number(priority) };
+}

@@ -17,12 +17,36 @@ const vip = `${vipAddress}/32`;
 /** NET_BIND_SERVICE is 10, NET_ADMIN 12, NET_RAW 13, SYS_NICE 23 (linux/capability.h). */
 const fourCapabilities = '0000000000803400';
 
+const checkout = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '');
+/** Has a command see the checkout at /mnt too, where a user that may not pass through root's home reaches it. */
+const reachable = [
+  ...['unshare', '--mount', 'sh', '-ec'],
+  `mount --bind ${checkout} /mnt
+for word do
+  shift
+  case $word in ${checkout}/*) word=/mnt\${word#${checkout}} ;; esac
+  set -- "$@" "$word"
+done
+exec "$@"`,
+  'sh',
+];
+
 /** Runs a program as the unit of the package does: another user than root, with its capabilities and no way to more. */
 function asUnit(...argv: readonly string[]): readonly string[] {
   const names = ROUTER_CAPABILITIES.split(' ').map((name) => name.replace('CAP_', '+').toLowerCase());
   const set = ['-all', ...names].join();
   const limits = ['--bounding-set', set, '--inh-caps', set, '--ambient-caps', set, '--no-new-privs'];
-  return ['setpriv', '--reuid', `${user}`, '--regid', `${user}`, '--clear-groups', ...limits, ...argv];
+  return [
+    ...reachable,
+    'setpriv',
+    '--reuid',
+    `${user}`,
+    '--regid',
+    `${user}`,
+    '--clear-groups',
+    ...limits,
+    ...argv,
+  ];
 }
 
 describe('a router that is not root', () => {
@@ -92,7 +116,16 @@ describe('a router that is not root', () => {
     expect({ uid, mode: mode & 0o777 }).toEqual({ uid: user, mode: 0o600 });
     const query = [process.execPath, program, 'status', '--socket', lab.lb.router.socketPath];
     expect(await lab.lb.exec(asUnit(...query))).toContain('2 of 2 members healthy');
-    const other = ['setpriv', '--reuid', `${user + 1}`, '--clear-groups', '--inh-caps', '-all', ...query];
+    const other = [
+      ...reachable,
+      'setpriv',
+      '--reuid',
+      `${user + 1}`,
+      '--clear-groups',
+      '--inh-caps',
+      '-all',
+      ...query,
+    ];
     await expect(lab.lb.exec(other)).rejects.toThrow(/no permission for .*router\.sock/);
   });
 

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import * as z from 'zod';
@@ -6,6 +7,7 @@ import { field } from './testing/network-namespace.ts';
 import { path, ROUTER, routesOf, SpeakerLab, VIP } from './testing/speaker-lab.ts';
 
 const TIMEOUT = 90_000;
+const checkout = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 
 let lab: SpeakerLab;
 
@@ -56,10 +58,17 @@ function launcher({ capabilities, user, writable }: Privileges): readonly string
     ...[...writable, '/proc/sys'].map((folder) => `mount --bind ${folder} ${folder}`),
     ...['/proc/sys', '/'].map((folder) => `mount -o remount,bind,ro ${folder}`),
   ];
-  const script = [...mounts, 'exec "$@"'].join(' && ');
+  // The checkout is at /mnt too, where a user that may not pass through root's home reaches it.
+  const reachable = `mount --bind ${checkout} /mnt
+for word do
+  shift
+  case $word in ${checkout}/*) word=/mnt\${word#${checkout}} ;; esac
+  set -- "$@" "$word"
+done`;
+  const script = [reachable, ...mounts, 'exec "$@"'].join('\n');
   const set = ['-all', ...capabilities.map((name) => `+${name.toLowerCase()}`)].join();
   const limits = ['--bounding-set', set, '--inh-caps', '-all', '--no-new-privs', '--reuid', String(user)];
-  return ['sh', '-c', script, 'sh', 'setpriv', ...limits];
+  return ['sh', '-ec', script, 'sh', 'setpriv', ...limits];
 }
 
 describe('a speaker with the privileges of its static pod', { timeout: TIMEOUT }, () => {

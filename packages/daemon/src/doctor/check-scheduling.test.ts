@@ -41,6 +41,10 @@ describe('the place of the BFD thread, by what it was granted', () => {
     });
   });
 
+  it('is good while it begins, with a nice value, before SCHED_FIFO was asked for', () => {
+    expect(found('nice -15', 150)).toMatchObject({ level: 'good' });
+  });
+
   it('says so where there is no thread', () => {
     expect(found('not running', 900)).toMatchObject({ level: 'warning', value: 'not running' });
   });

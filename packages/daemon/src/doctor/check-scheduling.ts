@@ -20,6 +20,9 @@ export function checkScheduling({ scheduling, detectionTime, grant }: ThreadSche
   const check = 'bfd';
   const place = 'thread';
   if (scheduling.startsWith('SCHED_FIFO')) return good(check, place, scheduling);
+  if (/^nice -?\d+$/.test(scheduling)) {
+    return good(check, place, `${scheduling}: nothing was refused, it begins and asks for SCHED_FIFO next`);
+  }
   if (scheduling.startsWith('nice')) {
     return warning(
       check,

@@ -115,6 +115,7 @@ describe('doctor on a host', { timeout: TIMEOUT }, () => {
     await lab.until(({ routers }) =>
       routers.every(({ session, bfd }) => session === 'Established' && bfd === 'Up'),
     );
+    await lab.until(({ bfd }) => bfd?.scheduling === 'SCHED_FIFO 10');
     const { of } = doctor();
     expect(of('bfd')).toMatchObject([{ level: 'good', place: 'thread', value: 'SCHED_FIFO 10' }]);
     for (const check of ['vip owner', 'arp', 'firewall', 'speaker', 'router 10.9.0.1']) {

@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { request as httpsRequest } from 'node:https';
+import { Agent, request as httpsRequest } from 'node:https';
 import type { ApiAccess, ApiServer } from './api-access.ts';
 import { ApiError, errorText } from './api-error.ts';
 import type { Clock } from './clock.ts';
@@ -13,6 +13,20 @@ const ANSWER_LIMIT = 10_000;
 const GONE = 410;
 /** Octets of an answer that says no. */
 const LONGEST_REFUSAL = 64 * 1024;
+/** Octets of one object. An object of etcd has at most 1.5 MiB. */
+const LONGEST_OBJECT = 8 << 20;
+/** HTTP: below, the server has understood the request, and another one would say the same. */
+const SERVER_ERROR = 500;
+
+/** A request for one object. */
+export interface ObjectRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string>> | undefined;
+  readonly body?: object | undefined;
+  /** Of the body; `application/json` by default. */
+  readonly contentType?: string | undefined;
+}
 
 export interface ApiClientOptions {
   /** Reads the credentials as they are now; called for each request. */
@@ -29,6 +43,7 @@ export class ApiClient {
   #isDoubted = false;
   #credential: Credential | undefined;
   #opening: Promise<ApiAccess> | undefined;
+  readonly #kept = new Agent({ keepAlive: true, maxSockets: 8 });
 
   constructor(options: ApiClientOptions) {
     this.#options = options;
@@ -54,13 +69,49 @@ export class ApiClient {
     query: Readonly<Record<string, string>>,
     signal: AbortSignal,
   ): Promise<IncomingMessage> {
+    // What is gone is so for all.
+    return await this.#inTurnUntil(
+      { method: 'GET', path, query },
+      signal,
+      (status) => status === GONE,
+      undefined,
+    );
+  }
+
+  /**
+   * One request for one object, over a connection that is kept. A server that says no is believed: another one would say the same.
+   * @returns what the server answers, as JSON
+   * @throws ApiError, or the reason of the signal
+   */
+  async send(request: ObjectRequest, signal: AbortSignal): Promise<unknown> {
+    const isAnswer = (status: number): boolean => status < SERVER_ERROR;
+    const answer = await this.#inTurnUntil(request, signal, isAnswer, this.#kept);
+    const text = await readText(answer, LONGEST_OBJECT, signal, 'keep');
+    try {
+      return JSON.parse(text);
+    } catch {
+      throw new ApiError('malformed', `the API server's answer is no JSON: ${text.slice(0, 40)}`);
+    }
+  }
+
+  /** Ends the connections that are kept. */
+  close(): void {
+    this.#kept.destroy();
+  }
+
+  async #inTurnUntil(
+    request: ObjectRequest,
+    signal: AbortSignal,
+    isFinal: (status: number) => boolean,
+    agent: Agent | undefined,
+  ): Promise<IncomingMessage> {
     const access = await untilAborted(this.#open(), signal);
     this.#credential = access.credential;
     const faults: string[] = [];
     let status: number | undefined;
     for (const server of this.#inTurn(access.servers)) {
       try {
-        const answer = await this.#ask(server, access, `${path}?${new URLSearchParams(query)}`, signal);
+        const answer = await this.#ask(server, access, request, signal, agent);
         [this.#server, this.#isDoubted] = [server.url, false];
         return answer;
       } catch (error) {
@@ -68,9 +119,8 @@ export class ApiClient {
         const own = error instanceof ApiError ? error.status : undefined;
         status = own ?? status;
         faults.push(`${server.url}: ${errorText(error)}`);
-        // Another server that says no may be one of another cluster, and does not keep us from those that are right. What is gone is
-        // so for all.
-        if (own === GONE) break;
+        // Another server that says no may be one of another cluster, and does not keep a watch from those that are right.
+        if (own !== undefined && isFinal(own)) break;
       }
     }
     if (faults.length === 0) throw new ApiError('unreachable', 'no API server is configured or known');
@@ -103,8 +153,9 @@ export class ApiClient {
   async #ask(
     server: ApiServer,
     access: ApiAccess,
-    path: string,
+    request: ObjectRequest,
     signal: AbortSignal,
+    agent: Agent | undefined,
   ): Promise<IncomingMessage> {
     const { clock } = this.#options;
     const limit = new AbortController();
@@ -113,8 +164,8 @@ export class ApiClient {
     );
     try {
       const both = AbortSignal.any([signal, limit.signal]);
-      const answer = await headOf(startRequest(server, access, path), both);
-      if (answer.statusCode === 200) {
+      const answer = await headOf(startRequest(server, access, request, agent), request.body, both);
+      if (answer.statusCode === 200 || answer.statusCode === 201) {
         // The request's own end is the caller's from here on.
         signal.addEventListener('abort', () => answer.destroy(), { once: true });
         if (signal.aborted) answer.destroy();
@@ -129,21 +180,31 @@ export class ApiClient {
   }
 }
 
-function startRequest({ url, serverName }: ApiServer, access: ApiAccess, path: string): ClientRequest {
+function startRequest(
+  { url, serverName }: ApiServer,
+  access: ApiAccess,
+  { method, path, query = {}, body, contentType = 'application/json' }: ObjectRequest,
+  agent: Agent | undefined,
+): ClientRequest {
   if (!URL.canParse(url)) throw new ApiError('unreachable', `not a URL; expected https://HOST:PORT`);
   const { protocol, hostname, port, pathname } = new URL(url);
   if (protocol !== 'https:')
     throw new ApiError('unreachable', 'only https is used; anything else would show the credentials');
   const { tls, headers } = access;
   return httpsRequest({
-    method: 'GET',
+    method,
     // An IPv6 address stands in brackets in a URL, and nowhere else.
     hostname: hostname.replace(/^\[|\]$/g, ''),
     port: port === '' ? 443 : port,
-    path: `${pathname.replace(/\/$/, '')}${path}`,
-    headers: { accept: 'application/json', 'user-agent': 'bgp-lb', ...headers },
+    path: `${pathname.replace(/\/$/, '')}${path}?${new URLSearchParams(query)}`,
+    headers: {
+      accept: 'application/json',
+      'user-agent': 'bgp-lb',
+      ...(body === undefined ? {} : { 'content-type': contentType }),
+      ...headers,
+    },
     ...definedOnly({ ...tls, servername: serverName }),
-    agent: tls.agent ?? false,
+    agent: tls.agent ?? agent ?? false,
   });
 }
 
@@ -151,7 +212,11 @@ function definedOnly(options: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }
 
-function headOf(request: ClientRequest, signal: AbortSignal): Promise<IncomingMessage> {
+function headOf(
+  request: ClientRequest,
+  body: object | undefined,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const giveUp = (): void => {
       request.destroy();
@@ -169,7 +234,7 @@ function headOf(request: ClientRequest, signal: AbortSignal): Promise<IncomingMe
       signal.removeEventListener('abort', giveUp);
       reject(error);
     });
-    request.end();
+    request.end(body === undefined ? undefined : JSON.stringify(body));
   });
 }
 

@@ -4,7 +4,9 @@ export {
   type TokenAccess,
   tokenAccess,
 } from './api-access.ts';
-export { ApiClient, type ApiClientOptions } from './api-client.ts';
+export { ApiClient, type ApiClientOptions, type ObjectRequest } from './api-client.ts';
+export { ApiError } from './api-error.ts';
+export type { Clock } from './clock.ts';
 export { type Credential, type CredentialState, credentialState } from './credential.ts';
 export {
   isJsonObject,

@@ -21,6 +21,8 @@ export interface ObjectSelection {
   readonly path: string;
   /** `metadata.name=NAME` for one object, which is also what makes `resourceNames` of RBAC apply. */
   readonly fieldSelector?: string | undefined;
+  /** Objects with these labels alone. */
+  readonly labelSelector?: string | undefined;
 }
 
 export interface ObjectList {
@@ -29,8 +31,11 @@ export interface ObjectList {
 }
 
 /** The query of a selection. */
-export function selectionQuery({ fieldSelector }: ObjectSelection): Record<string, string> {
-  return fieldSelector === undefined ? {} : { fieldSelector };
+export function selectionQuery({ fieldSelector, labelSelector }: ObjectSelection): Record<string, string> {
+  return {
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...(labelSelector === undefined ? {} : { labelSelector }),
+  };
 }
 
 /** Lists all pages. @throws ApiError, or the reason of the signal */

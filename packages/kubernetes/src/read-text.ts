@@ -1,8 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { ApiError } from './api-error.ts';
 
-/** An answer's whole body. @param limit octets @throws ApiError for a longer or broken one, or the reason of the signal */
-export async function readText(answer: IncomingMessage, limit: number, signal: AbortSignal): Promise<string> {
+/** An answer's whole body. @param limit octets @param after `keep`: its connection may be used again @throws ApiError for a longer or broken one, or the reason of the signal */
+export async function readText(
+  answer: IncomingMessage,
+  limit: number,
+  signal: AbortSignal,
+  after: 'end' | 'keep' = 'end',
+): Promise<string> {
   const chunks: Buffer[] = [];
   let length = 0;
   const giveUp = (): void => void answer.destroy();
@@ -20,7 +25,7 @@ export async function readText(answer: IncomingMessage, limit: number, signal: A
     throw error;
   } finally {
     signal.removeEventListener('abort', giveUp);
-    answer.destroy();
+    if (after === 'end' || !answer.complete) answer.destroy();
   }
   return Buffer.concat(chunks, length).toString('utf8');
 }

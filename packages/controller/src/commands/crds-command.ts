@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { customResourceDefinitions } from '../crd/custom-resources.ts';
 
 /** One YAML document each, as kubectl takes them. */
-function yamlDocuments(objects: readonly object[]): string {
+export function yamlDocuments(objects: readonly object[]): string {
   return objects
     .map((object) => `---\n${stringify(object, { lineWidth: 0, aliasDuplicateObjects: false })}`)
     .join('');

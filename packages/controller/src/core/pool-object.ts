@@ -13,10 +13,13 @@ export interface PoolMember {
   readonly draining: boolean;
 }
 
+/** What every pool has: the controller follows no other ConfigMaps. */
+export const POOL_LABEL = 'bgp-lb.dev/pool';
+
 /** The key of the ConfigMap. */
 const KEY = 'pool.yaml';
 
-function poolName(loadBalancer: string): string {
+export function poolName(loadBalancer: string): string {
   return `bgp-lb-pool-${loadBalancer}`;
 }
 
@@ -47,6 +50,7 @@ export function poolApply(
     isStatus: false,
     fields: {
       metadata: {
+        labels: { [POOL_LABEL]: '' },
         ownerReferences: [
           {
             apiVersion: API_VERSION,

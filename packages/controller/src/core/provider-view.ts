@@ -34,7 +34,7 @@ export interface ProviderView {
   readonly members: ReadonlyMap<string, { readonly healthy: boolean; readonly reason: string }>;
 }
 
-function isHosted({ apiGroup, kind }: MachineLoadBalancerSpec['providerRef']): boolean {
+export function isHosted({ apiGroup, kind }: MachineLoadBalancerSpec['providerRef']): boolean {
   return apiGroup === GROUP && (kind === 'BGPLoadBalancer' || kind === 'HAProxyLoadBalancer');
 }
 
@@ -56,20 +56,50 @@ export function providerView(
   return contractView(ref, provider);
 }
 
-/** Reports of the LB hosts of a provider that are alive. */
-function liveReports(
-  name: string,
-  { kind, name: provider }: MachineLoadBalancerSpec['providerRef'],
+/** The LB hosts of a provider that are alive, with all that each reports. */
+function liveHosts(
+  { kind, name }: MachineLoadBalancerSpec['providerRef'],
   instances: readonly SeenInstance[],
-): readonly LiveReport[] {
+): readonly { readonly instance: string; readonly reports: readonly InstanceReport[] }[] {
   return instances.flatMap(({ object, silentMs }) => {
     const spec = loadBalancerInstanceSpec.safeParse(object['spec']);
     const status = loadBalancerInstanceStatus.safeParse(object['status']);
-    const isMeant = spec.data?.providers.some((one) => one.kind === kind && one.name === provider) === true;
+    const isMeant = spec.data?.providers.some((one) => one.kind === kind && one.name === name) === true;
     if (!isMeant || silentMs >= STALE_AFTER || status.data?.heartbeat === undefined) return [];
-    const own = status.data.loadBalancers?.find((one) => one.name === name);
-    return own === undefined ? [] : [{ ...own, instance: object.metadata.name }];
+    return [{ instance: object.metadata.name, reports: status.data.loadBalancers ?? [] }];
   });
+}
+
+/** What all MachineLoadBalancers of a provider of ours say of it together. */
+export function providerOfHosts(
+  ref: MachineLoadBalancerSpec['providerRef'],
+  instances: readonly SeenInstance[],
+): Pick<ProviderView, 'ready' | 'reason' | 'message' | 'address' | 'isProvisioned'> {
+  const hosts = liveHosts(ref, instances);
+  const isProvisioned = hosts.some(({ reports }) => reports.some(({ answers }) => answers));
+  const base = { address: undefined, isProvisioned } as const;
+  if (hosts.length === 0)
+    return { ...base, ready: 'Unknown', reason: 'NoInstance', message: 'no LB host is alive' };
+  const names = hosts.map(({ instance }) => instance).join(', ');
+  if (!isProvisioned)
+    return {
+      ...base,
+      ready: 'False',
+      reason: 'AddressNotServed',
+      message: `alive, and answering for nothing: ${names}`,
+    };
+  return { ...base, ready: 'True', reason: 'Serving', message: `alive: ${names}` };
+}
+
+/** Reports on one MachineLoadBalancer. */
+function liveReports(
+  name: string,
+  ref: MachineLoadBalancerSpec['providerRef'],
+  instances: readonly SeenInstance[],
+): readonly LiveReport[] {
+  return liveHosts(ref, instances).flatMap(({ instance, reports }) =>
+    reports.filter((one) => one.name === name).map((report) => ({ ...report, instance })),
+  );
 }
 
 function hostedView(

@@ -12,7 +12,7 @@ import { judgement } from './judgement.ts';
 import { memberEvents } from './member-events.ts';
 import { type MemberStates, memberStates } from './member-states.ts';
 import { poolApply } from './pool-object.ts';
-import { type ProviderView, providerView, STALE_AFTER } from './provider-view.ts';
+import { isHosted, type ProviderView, providerOfHosts, providerView, STALE_AFTER } from './provider-view.ts';
 import { publish } from './publish.ts';
 import { textAt, valueAt } from './read-json.ts';
 import { CLUSTER_LABEL, selectMembers } from './select-members.ts';
@@ -49,20 +49,27 @@ export function pausedBy({
   return paused === undefined ? undefined : `Cluster ${paused.metadata.name} is paused`;
 }
 
+/** Of each object once: it is asked for with every change of another object. */
+const checked = new WeakMap<KubernetesObject, MachineLoadBalancerSpec | string>();
+
 /** The spec, or what is wrong with it: an API server without CEL, and one whose CRD is older, lets things pass. */
 export function checkedSpec(loadBalancer: KubernetesObject): MachineLoadBalancerSpec | string {
+  const known = checked.get(loadBalancer) ?? checkSpec(loadBalancer);
+  checked.set(loadBalancer, known);
+  return known;
+}
+
+function checkSpec(loadBalancer: KubernetesObject): MachineLoadBalancerSpec | string {
   const spec = machineLoadBalancerSpec.safeParse(loadBalancer['spec']);
   if (spec.data === undefined) {
     const texts = spec.error?.issues.map(({ path, message }) => `spec.${path.join('.')}: ${message}`);
     return texts?.join('; ') ?? 'spec is missing';
   }
   const faults = [...brokenRules(machineLoadBalancerRules, spec.data)];
-  const host = textAt(loadBalancer, 'status', 'address', 'host');
   // The rule of changes, where no API server has kept it.
-  const hadVip = textAt(loadBalancer, 'status', 'vip') ?? undefined;
-  if (hadVip !== undefined && hadVip !== spec.data.vip) {
-    faults.push(`vip cannot be changed or removed once it is set: it was ${host ?? hadVip}`);
-  }
+  const vip = textAt(loadBalancer, 'status', 'vip');
+  if (vip !== undefined && vip !== spec.data.vip)
+    faults.push(`vip cannot be changed or removed once it is set: it was ${vip}`);
   return faults.length === 0 ? spec.data : faults.join('; ');
 }
 
@@ -184,20 +191,21 @@ function statusApply(loadBalancer: KubernetesObject, status: object): readonly A
   return [{ what: 'status', target, isStatus: true, fields: { status } }];
 }
 
-/** Of our own kinds we are the provider. Several MachineLoadBalancers may name one: the snapshot of the first of them says so. */
+/** Of our own kinds we are the provider. Several MachineLoadBalancers may name one, which all say the same of it. */
 function providerStatusApply(
-  { provider, isFirstOfProvider }: Snapshot,
+  { provider, instances }: Snapshot,
   { providerRef }: MachineLoadBalancerSpec,
   view: ProviderView,
   now: number,
 ): readonly Apply[] {
-  if (providerRef.apiGroup !== GROUP || provider === undefined || !isFirstOfProvider) return [];
+  if (providerRef.apiGroup !== GROUP || provider === undefined) return [];
+  const said = isHosted(providerRef) ? providerOfHosts(providerRef, instances) : view;
   const { name, namespace = '', uid, generation } = provider.metadata;
   const previous = provider['status'];
-  const ready = { status: view.ready, reason: view.reason, message: view.message };
+  const ready = { status: said.ready, reason: said.reason, message: said.message };
   const status = {
-    ...(view.address === undefined ? {} : { address: view.address }),
-    initialization: { provisioned: view.isProvisioned },
+    ...(said.address === undefined ? {} : { address: said.address }),
+    initialization: { provisioned: said.isProvisioned },
     ...(generation === undefined ? {} : { observedGeneration: generation }),
     conditions: conditionsOf(previous, { Ready: ready }, generation, now),
   };

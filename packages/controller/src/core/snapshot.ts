@@ -19,8 +19,6 @@ export interface Snapshot {
   /** The object that `infrastructureRef` of the Cluster to publish to names; `undefined` while it is not known. */
   readonly infraCluster: KubernetesObject | undefined;
   readonly provider: KubernetesObject | undefined;
-  /** No other MachineLoadBalancer, by name, is before this one among those that name the provider. */
-  readonly isFirstOfProvider: boolean;
   /** All of the namespace. */
   readonly instances: readonly SeenInstance[];
   /** The ConfigMap that LB hosts read. */

@@ -95,7 +95,6 @@ export function snapshot(
     clusters: [],
     infraCluster: undefined,
     provider: object('BGPLoadBalancer', 'prod', { spec: {} }),
-    isFirstOfProvider: true,
     pool: undefined,
     ...more,
     instances: instances.map((one) => ({ object: one, silentMs: 1_000 })),

@@ -1,4 +1,5 @@
 import { isJsonObject } from '../kubernetes-object.ts';
+import { acrossNamespaces } from './api-request.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -71,11 +72,20 @@ export class ObjectHistory {
     this.#events = [];
   }
 
-  /** Objects of a collection. @param name only this one */
+  /** Objects of a collection, of all namespaces where the path names none. @param name only this one */
   list(path: string, name: string | undefined): readonly Json[] {
-    return [...this.#objects]
-      .filter(([key]) => (name === undefined ? key.startsWith(`${path}/`) : key === `${path}/${name}`))
-      .map(([, object]) => object);
+    return [...this.#objects].filter(([key]) => isOf(key, path, name)).map(([, object]) => object);
+  }
+
+  /** What the owner of this uid takes along when it goes. */
+  dependents(uid: unknown): readonly { readonly path: string; readonly name: string }[] {
+    return [...this.#objects].flatMap(([key, { metadata }]) => {
+      const owners = isJsonObject(metadata) ? metadata['ownerReferences'] : undefined;
+      const isOwned = Array.isArray(owners) && owners.some((one) => one.uid === uid);
+      return isOwned
+        ? [{ path: key.slice(0, key.lastIndexOf('/')), name: key.slice(key.lastIndexOf('/') + 1) }]
+        : [];
+    });
   }
 
   /** Events after a version. @throws StatusError 410 where that is compacted */
@@ -91,4 +101,15 @@ export class ObjectHistory {
     this.#events.push(event);
     return event;
   }
+}
+
+function isOf(key: string, path: string, name: string | undefined): boolean {
+  const end = key.lastIndexOf('/');
+  const [collection, own] = [key.slice(0, end), key.slice(end + 1)];
+  return isWithin(collection, path) && (name === undefined || own === name);
+}
+
+/** Whether a collection is the one of a request, which may be over all namespaces. */
+export function isWithin(collection: string, path: string): boolean {
+  return collection === path || acrossNamespaces(collection) === path;
 }

@@ -1,10 +1,14 @@
 /**
- * A strict stand-in of a kube-apiserver for list and watch: it answers what is documented (Kubernetes API concepts), refuses with
- * 400 what a real one would ignore or misread, and fails in the ways that tests ask for.
+ * A strict stand-in of a kube-apiserver: it answers what is documented (Kubernetes API concepts), refuses with 400 what a real one
+ * would ignore or misread, and fails in the ways that tests ask for. Writes are in object-writes.ts.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
-import { type HistoryEvent, ObjectHistory, StatusError } from './object-history.ts';
+import { type AccessRule, isAllowed, rulesOf } from './access-rules.ts';
+import { type ApiRequest, apiRequest } from './api-request.ts';
+import { type HistoryEvent, isWithin, ObjectHistory, StatusError } from './object-history.ts';
+import { APPLY, ObjectWrites, type ResourceDefinition } from './object-writes.ts';
+import { answerJson, bodyOf, refuse, status } from './responses.ts';
 
 /** A right of a token: list and watch of a collection, or of one object of it (`resourceNames`). */
 export interface Right {
@@ -19,15 +23,20 @@ export interface Right {
 export type ApiServerMode = 'good' | 'hang' | 'mute' | 'no-watch' | number;
 
 export interface AskedRequest {
-  readonly kind: 'list' | 'watch';
+  /** `list`, `watch`, or another verb of RBAC. */
+  readonly kind: string;
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
   readonly token: string;
 }
 
+/** The verbs that change something. */
+const WRITES = new Set(['create', 'update', 'patch', 'delete']);
+
 interface OpenWatch {
   readonly path: string;
   readonly name: string | undefined;
+  readonly label: string | undefined;
   readonly response: ServerResponse;
 }
 
@@ -38,9 +47,10 @@ export interface StandInOptions {
   readonly pageSize?: number;
 }
 
-const LIST_KEYS = new Set(['fieldSelector', 'limit', 'continue']);
+const LIST_KEYS = new Set(['fieldSelector', 'labelSelector', 'limit', 'continue']);
 const WATCH_KEYS = new Set([
   'fieldSelector',
+  'labelSelector',
   'watch',
   'allowWatchBookmarks',
   'resourceVersion',
@@ -50,7 +60,11 @@ const WATCH_KEYS = new Set([
 export class StandInApiServer {
   readonly #options: StandInOptions;
   readonly #history = new ObjectHistory();
+  readonly #writes = new ObjectWrites(this.#history);
   readonly #rights = new Map<string, readonly Right[]>();
+  readonly #rules = new Map<string, readonly AccessRule[]>();
+  /** Service accounts by the tokens that they were given. */
+  readonly #accounts = new Map<string, { readonly namespace: string; readonly name: string }>();
   readonly #watches = new Set<OpenWatch>();
   readonly #asked: AskedRequest[] = [];
   #server: Server | undefined;
@@ -79,11 +93,7 @@ export class StandInApiServer {
 
   async listen(port = 0, host = '127.0.0.1'): Promise<void> {
     const server = createServer(this.#options, (request, response) => {
-      try {
-        this.#answer(request, response);
-      } catch (error) {
-        refuse(response, error);
-      }
+      this.#answer(request, response).catch((error: unknown) => refuse(response, error));
     });
     server.on('tlsClientError', () => undefined);
     this.#server = server;
@@ -105,6 +115,40 @@ export class StandInApiServer {
   allow(token: string, rights: readonly Right[] | undefined): void {
     if (rights === undefined) this.#rights.delete(token);
     else this.#rights.set(token, rights);
+  }
+
+  /** What a token may do by rules of RBAC, beside what `allow` says. */
+  allowRules(token: string, rules: readonly AccessRule[]): void {
+    this.#rules.set(token, rules);
+  }
+
+  /** A kind with its schema, as a CustomResourceDefinition says it. */
+  define(definition: ResourceDefinition): void {
+    this.#writes.define(definition);
+  }
+
+  /** Requests so far that change something, refused ones included. */
+  get written(): readonly AskedRequest[] {
+    return this.#asked.filter(({ kind }) => WRITES.has(kind));
+  }
+
+  /** An object as it is now. @param path of the collection */
+  object(path: string, name: string): Readonly<Record<string, unknown>> | undefined {
+    return this.#history.list(path, name)[0];
+  }
+
+  /** All objects of a collection. */
+  objects(path: string): readonly Readonly<Record<string, unknown>>[] {
+    return this.#history.list(path, undefined);
+  }
+
+  /** Writes as a client with every right would. @throws StatusError */
+  write(method: string, path: string, body?: unknown, contentType = 'application/merge-patch+json'): void {
+    const request = apiRequest(method, path, false);
+    if (request === undefined) throw new Error(`${path} names no resource`);
+    const query = { fieldManager: 'test', force: 'true' };
+    const { events } = this.#writes.write({ ...request, query, contentType, body });
+    for (const event of events) this.#send(event);
   }
 
   setMode(mode: ApiServerMode): void {
@@ -167,29 +211,105 @@ export class StandInApiServer {
     }
   }
 
-  #answer(request: IncomingMessage, response: ServerResponse): void {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'https://x');
+  async #answer(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const { pathname, searchParams } = new URL(incoming.url ?? '', 'https://x');
     const query = Object.fromEntries(searchParams);
     const isWatch = query['watch'] === 'true';
-    const token = request.headers.authorization?.match(/^Bearer (\S+)$/)?.[1] ?? '';
-    const name = strictQuery(request.method, query, isWatch);
-    this.#asked.push({ kind: isWatch ? 'watch' : 'list', path: pathname, query, token });
+    const token = incoming.headers.authorization?.match(/^Bearer (\S+)$/)?.[1] ?? '';
+    const request = apiRequest(incoming.method ?? '', pathname, isWatch);
+    const isRead = request?.verb === 'list' || request?.verb === 'watch';
+    const name = isRead ? strictQuery(query, isWatch) : request?.name;
+    this.#asked.push({ kind: request?.verb ?? 'discover', path: pathname, query, token });
     this.#wake();
     if (this.#mode === 'hang') return;
     if (typeof this.#mode === 'number') throw new StatusError(this.#mode, 'Asked', 'as the test asked for');
-    this.#authorize(token, pathname, name);
+    if (request === undefined) {
+      this.#discover(pathname, token, response);
+      return;
+    }
+    this.#authorize(token, pathname, request, name);
     if (isWatch) this.#watch(pathname, name, query, response);
-    else this.#list(pathname, name, query, response);
+    else if (isRead) this.#list(pathname, name, query, response);
+    else await this.#object(incoming, request, query, response);
   }
 
-  #authorize(token: string, path: string, name: string | undefined): void {
-    const rights = this.#rights.get(token);
-    if (rights === undefined) throw new StatusError(401, 'Unauthorized', 'Unauthorized');
-    // resourceNames count for list and watch only where the request names the object (RBAC, "Referring to resources").
-    const isAllowed = rights.some(
-      (right) => right.path === path && (right.name === undefined || right.name === name),
+  async #object(
+    incoming: IncomingMessage,
+    request: ApiRequest,
+    query: Readonly<Record<string, string>>,
+    response: ServerResponse,
+  ): Promise<void> {
+    if (request.verb === 'get') {
+      answerJson(response, 200, this.#writes.get(request));
+      return;
+    }
+    const contentType = incoming.headers['content-type'] ?? '';
+    const text = await bodyOf(incoming);
+    const body: unknown = text === '' ? {} : JSON.parse(text);
+    if (request.subresource === 'token') {
+      answerJson(response, 201, this.#newToken(request));
+      return;
+    }
+    if (
+      request.subresource === 'status' &&
+      contentType !== APPLY &&
+      request.verb !== 'update' &&
+      request.verb !== 'patch'
+    )
+      throw new StatusError(405, 'MethodNotAllowed', 'status');
+    const { object, events, status: code } = this.#writes.write({ ...request, query, contentType, body });
+    answerJson(response, code, object);
+    for (const event of events) this.#send(event);
+  }
+
+  /** TokenRequest. */
+  #newToken({ namespace = '', name = '' }: ApiRequest): object {
+    const token = `token-${this.#accounts.size}-${namespace}-${name}`;
+    this.#accounts.set(token, { namespace, name });
+    return {
+      kind: 'TokenRequest',
+      status: { token, expirationTimestamp: new Date(Date.now() + 3_600_000).toISOString() },
+    };
+  }
+
+  #discover(path: string, token: string, response: ServerResponse): void {
+    if (!this.#isKnown(token)) throw new StatusError(401, 'Unauthorized', 'Unauthorized');
+    const [, group = '', version] = path.match(/^\/apis\/([^/]+)(?:\/([^/]+))?$/) ?? [];
+    const all = this.#writes.definitions(group);
+    const [first] = all;
+    if (first === undefined) throw new StatusError(404, 'NotFound', `${path} is not here`);
+    const resources = all
+      .filter((one) => one.version === version)
+      .map(({ plural, kind }) => ({ name: plural, kind, namespaced: true, verbs: ['get', 'list', 'watch'] }));
+    answerJson(
+      response,
+      200,
+      version === undefined
+        ? { kind: 'APIGroup', name: group, preferredVersion: { version: first.version } }
+        : { kind: 'APIResourceList', resources },
     );
-    if (!isAllowed) throw new StatusError(403, 'Forbidden', `the user cannot list resource at ${path}`);
+  }
+
+  #isKnown(token: string): boolean {
+    return this.#rights.has(token) || this.#rules.has(token) || this.#accounts.has(token);
+  }
+
+  #authorize(token: string, path: string, request: ApiRequest, name: string | undefined): void {
+    if (!this.#isKnown(token)) throw new StatusError(401, 'Unauthorized', 'Unauthorized');
+    // resourceNames count for list and watch only where the request names the object (RBAC, "Referring to resources").
+    const isRead = request.verb === 'list' || request.verb === 'watch';
+    const hasRight = (this.#rights.get(token) ?? []).some(
+      (right) => isRead && right.path === path && (right.name === undefined || right.name === name),
+    );
+    const account = this.#accounts.get(token);
+    const rules = [
+      ...(this.#rules.get(token) ?? []),
+      ...(account === undefined
+        ? []
+        : rulesOf(account, (collection) => this.#history.list(collection, undefined))),
+    ];
+    if (!hasRight && !isAllowed(rules, request, name))
+      throw new StatusError(403, 'Forbidden', `the user cannot ${request.verb} resource at ${path}`);
   }
 
   #list(
@@ -201,7 +321,7 @@ export class StandInApiServer {
     const [version, offset] = (query['continue'] ?? `${this.#history.version}:0`).split(':').map(Number);
     if (version === undefined || offset === undefined) throw new StatusError(400, 'BadRequest', 'continue');
     this.#history.since(version);
-    const all = this.#history.list(path, name);
+    const all = this.#history.list(path, name).filter((one) => hasLabel(one, query['labelSelector']));
     const size = Math.min(Number(query['limit'] ?? Number.MAX_SAFE_INTEGER), this.#options.pageSize ?? 500);
     const end = offset + size;
     const metadata = {
@@ -225,7 +345,7 @@ export class StandInApiServer {
       return;
     }
     response.flushHeaders();
-    const watch = { path, name, response };
+    const watch = { path, name, label: query['labelSelector'], response };
     this.#watches.add(watch);
     response.once('close', () => {
       this.#watches.delete(watch);
@@ -238,9 +358,10 @@ export class StandInApiServer {
     for (const watch of this.#watches) this.#sendTo(watch, event);
   }
 
-  #sendTo({ path, name, response }: OpenWatch, { type, object, ...event }: HistoryEvent): void {
+  #sendTo({ path, name, label, response }: OpenWatch, { type, object, ...event }: HistoryEvent): void {
     const { metadata } = object as { readonly metadata: { readonly name: string } };
-    const isMeant = event.path === path && (name === undefined || metadata.name === name);
+    const isNamed = name === undefined || metadata.name === name;
+    const isMeant = isWithin(event.path, path) && isNamed && hasLabel(object, label);
     if (isMeant && this.#mode !== 'mute') response.write(`${this.#body({ type, object })}\n`);
   }
 
@@ -251,13 +372,14 @@ export class StandInApiServer {
   }
 }
 
+/** Selectors are `KEY` alone here: that the label is there. */
+function hasLabel({ metadata }: Readonly<Record<string, unknown>>, selector: string | undefined): boolean {
+  const { labels } = metadata as { readonly labels?: object };
+  return selector === undefined || Object.hasOwn(labels ?? {}, selector);
+}
+
 /** @returns the name of the field selector @throws StatusError for what no request should say */
-function strictQuery(
-  method: string | undefined,
-  query: Readonly<Record<string, string>>,
-  isWatch: boolean,
-): string | undefined {
-  if (method !== 'GET') throw new StatusError(405, 'MethodNotAllowed', `${method}`);
+function strictQuery(query: Readonly<Record<string, string>>, isWatch: boolean): string | undefined {
   const known = isWatch ? WATCH_KEYS : LIST_KEYS;
   const unknown = Object.keys(query).filter((key) => !known.has(key));
   if (unknown.length > 0) throw new StatusError(400, 'BadRequest', `unknown: ${unknown.join()}`);
@@ -276,15 +398,4 @@ function strictQuery(
   if (name === undefined)
     throw new StatusError(400, 'BadRequest', `field label not supported: ${fieldSelector}`);
   return name;
-}
-
-function status(code: number, reason: string, message: string): object {
-  return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, reason, code };
-}
-
-function refuse(response: ServerResponse, error: unknown): void {
-  const { code, reason, message } =
-    error instanceof StatusError ? error : new StatusError(500, 'InternalError', String(error));
-  response.writeHead(code, { 'content-type': 'application/json' });
-  response.end(JSON.stringify(status(code, reason, message)));
 }

@@ -1,0 +1,208 @@
+import { type ApiClient, ApiError, type Clock, type KubernetesObject } from '@bgp-lb/kubernetes';
+import { GROUP } from '../api/group.ts';
+import { hookChange } from '../core/deletion-hook.ts';
+import { reconcile } from '../core/reconcile.ts';
+import type { Apply, EventText } from '../core/snapshot.ts';
+import { concerns, hooksConcerned, isWatched, keyOf, kindOf } from './affected.ts';
+import { CAPI, ClusterView } from './cluster-view.ts';
+import { KeyedQueue } from './keyed-queue.ts';
+import { LeaderLease } from './leader-lease.ts';
+import { ObjectWriter } from './object-writer.ts';
+
+/** Keys that are worked on at a time. */
+const WORKERS = 8;
+/** Milliseconds after which to look again for what is not known yet. */
+const NOT_KNOWN = 1_000;
+const NOT_FOUND = 404;
+
+export interface ControllerOptions {
+  readonly client: ApiClient;
+  readonly clock: Clock;
+  readonly wallClock: () => number;
+  /** All namespaces where it is undefined. */
+  readonly namespace: string | undefined;
+  readonly watchFilter: string | undefined;
+  readonly lease: { readonly namespace: string; readonly name: string; readonly identity: string };
+  /** What happens, for logs and metrics. */
+  readonly observer: ControllerObserver;
+}
+
+export interface ControllerObserver {
+  leading(isLeader: boolean): void;
+  /** The lease is lost: the process is to end. */
+  lost(why: string): void;
+  reconciled(key: string, seconds: number): void;
+  wrote(what: string): void;
+  failed(what: string, error: unknown): void;
+}
+
+/** Follows the API and writes what follows from it, while it holds the lease. */
+export class Controller {
+  readonly #options: ControllerOptions;
+  readonly #view: ClusterView;
+  readonly #lease: LeaderLease;
+  readonly #writer: ObjectWriter;
+  readonly #loadBalancers: KeyedQueue;
+  readonly #hooks: KeyedQueue;
+  #isLeading = false;
+
+  constructor(options: ControllerOptions) {
+    this.#options = options;
+    const { client, clock, wallClock, namespace, observer, lease } = options;
+    this.#view = new ClusterView({
+      ...{ client, clock, wallClock, namespace },
+      changed: (group, kind, before, after) => this.#changed(group, kind, before, after),
+      synced: () => this.#begin(),
+      failed: (error) => observer.failed('watch', error),
+    });
+    this.#lease = new LeaderLease({
+      ...{ client, clock, ...lease },
+      acquired: () => {
+        this.#isLeading = true;
+        observer.leading(true);
+        this.#begin();
+      },
+      lost: (why) => {
+        this.#isLeading = false;
+        observer.leading(false);
+        observer.lost(why);
+      },
+      failed: (why) => observer.failed('lease', new Error(why)),
+    });
+    this.#writer = new ObjectWriter({
+      ...{ client, wallClock, identity: lease.identity, wrote: (what) => observer.wrote(what) },
+      checkLeader: () => {
+        if (!this.#lease.isLeader) throw new Error('not the leader');
+      },
+    });
+    const queue = (what: string, work: (key: string) => Promise<number | undefined>): KeyedQueue =>
+      new KeyedQueue({
+        clock,
+        workers: WORKERS,
+        work,
+        failed: (key, error) => observer.failed(`${what} ${key}`, error),
+      });
+    this.#loadBalancers = queue('MachineLoadBalancer', (key) => this.#reconcile(key));
+    this.#hooks = queue('the hook of Machine', (key) => this.#reconcileHook(key));
+  }
+
+  /** Why it does not know all that it needs; `undefined`: it does. */
+  get missing(): string | undefined {
+    return this.#view.missing;
+  }
+
+  get isLeader(): boolean {
+    return this.#lease.isLeader;
+  }
+
+  /** Keys that wait. */
+  get depth(): number {
+    return this.#loadBalancers.depth + this.#hooks.depth;
+  }
+
+  start(): void {
+    this.#view.start();
+    this.#lease.start();
+  }
+
+  /** Ends what is under way, and gives the lease up. */
+  async stop(): Promise<void> {
+    await Promise.all([this.#loadBalancers.close(), this.#hooks.close()]);
+    await this.#lease.stop();
+    this.#view.close();
+    this.#options.client.close();
+  }
+
+  /** All of it once, when we lead and everything is known. */
+  #begin(): void {
+    if (!this.#isLeading || this.#view.missing !== undefined) return;
+    for (const one of this.#view.loadBalancers()) this.#add(one);
+    for (const machine of this.#view.machines()) this.#hooks.add(keyOf(machine));
+    this.#loadBalancers.open();
+    this.#hooks.open();
+  }
+
+  #add(loadBalancer: KubernetesObject): void {
+    if (isWatched(loadBalancer, this.#options.watchFilter)) this.#loadBalancers.add(keyOf(loadBalancer));
+  }
+
+  #changed(
+    group: string,
+    kind: string,
+    before: KubernetesObject | undefined,
+    after: KubernetesObject | undefined,
+  ): void {
+    const object = after ?? before;
+    if (!this.#isLeading || this.#view.missing !== undefined || object === undefined) return;
+    const { namespace } = object.metadata;
+    const change = { before, after };
+    if (group === GROUP && kind === 'MachineLoadBalancer') {
+      this.#add(object);
+      for (const machine of hooksConcerned(this.#view.machines(namespace), change))
+        this.#hooks.add(keyOf(machine));
+      return;
+    }
+    // A Node is in no namespace.
+    for (const one of this.#view.loadBalancers(namespace))
+      if (concerns(one, group, kind, change)) this.#add(one);
+    if (group === CAPI && kind === 'Machine') this.#hooks.add(keyOf(object));
+    if (group === CAPI && kind === 'Cluster') {
+      for (const machine of this.#view.machines(namespace)) this.#hooks.add(keyOf(machine));
+    }
+  }
+
+  async #reconcile(key: string): Promise<number | undefined> {
+    const { clock, observer } = this.#options;
+    const began = clock.now();
+    const [namespace = '', name = ''] = key.split('/');
+    const loadBalancer = this.#view.loadBalancer(namespace, name);
+    if (loadBalancer === undefined) return undefined;
+    const snapshot = this.#view.snapshot(loadBalancer);
+    if (snapshot === undefined) return NOT_KNOWN;
+    const { applies, events, requeueAfter } = reconcile(snapshot);
+    for (const apply of applies) await this.#apply(apply);
+    await this.#say(loadBalancer, events);
+    observer.reconciled(key, (clock.now() - began) / 1_000);
+    return requeueAfter;
+  }
+
+  async #apply(apply: Apply): Promise<void> {
+    const { group, kind } = kindOf(apply.target);
+    const resource = this.#view.resource(group, kind);
+    if (resource === undefined) throw new Error(`${kind} of ${group} is not known to the API server`);
+    try {
+      this.#view.wrote(group, kind, await this.#writer.apply(apply, resource));
+    } catch (error) {
+      // Deleted meanwhile, which the watch tells as well.
+      if (error instanceof ApiError && error.status === NOT_FOUND && apply.isStatus) return;
+      throw error;
+    }
+  }
+
+  /** What cannot be said is not said again: it has happened all the same. */
+  async #say(loadBalancer: KubernetesObject, events: readonly EventText[]): Promise<void> {
+    for (const event of events) {
+      try {
+        await this.#writer.event(loadBalancer, event);
+      } catch (error) {
+        this.#options.observer.failed(`event ${event.reason}`, error);
+      }
+    }
+  }
+
+  async #reconcileHook(key: string): Promise<undefined> {
+    const [namespace = '', name = ''] = key.split('/');
+    const machine = this.#view.machine(namespace, name);
+    const resource = this.#view.resource(CAPI, 'Machine');
+    if (machine === undefined || resource === undefined) return undefined;
+    const change = hookChange(machine, this.#view.loadBalancers(namespace), this.#view.clusters(namespace));
+    if (change === undefined) return undefined;
+    try {
+      this.#view.wrote(CAPI, 'Machine', await this.#writer.setHook(machine, resource, change));
+    } catch (error) {
+      if (error instanceof ApiError && error.status === NOT_FOUND) return undefined;
+      throw error;
+    }
+    return undefined;
+  }
+}

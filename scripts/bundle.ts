@@ -1,7 +1,7 @@
 /**
- * Makes one file of each daemon: `node scripts/bundle.ts [router] [speaker]`, both without an argument. A daemon with a program
+ * Makes one file of each daemon: `node scripts/bundle.ts [router] [speaker] [controller]`, all without an argument. A daemon with a program
  * for its BFD thread has a second, small file for that, which it does without when it is not there. The reader of kubeconfigs is a
- * file of its own for both, since few daemons need it.
+ * file of its own for all, since few daemons need it.
  * koffi stays outside, since its native part is a file of its own. Licences of what is bundled go beside it.
  */
 import { existsSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { build, type Plugin } from 'esbuild';
 import { bundlePage } from './bundle-page.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const daemons = ['router', 'speaker'] as const;
+const daemons = ['router', 'speaker', 'controller'] as const;
 type DaemonName = (typeof daemons)[number];
 
 // CommonJS dependencies call `require`, which an ES module does not have.

@@ -1,10 +1,12 @@
 /**
- * Makes docs/configuration.md and docs/{router,speaker,pool}.schema.json from the daemons' schemas. With `--check` it writes nothing
+ * Makes docs/configuration.md, docs/{router,speaker,pool}.schema.json and docs/custom-resources.md from the daemons' schemas. With `--check` it writes nothing
  * and fails when one of them is stale.
  */
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { controllerSchema } from '@bgp-lb/controller/config';
+import { fieldsMarkdown } from '@bgp-lb/controller/fields';
 import { configMarkdown, jsonSchema, RESERVED_VARIABLES } from '@bgp-lb/daemon';
 import { routerSchema } from '@bgp-lb/router/config';
 import { poolSchema } from '@bgp-lb/router/pool';
@@ -14,6 +16,7 @@ const HEADING = {
   apiVersion: 'bgp-lb.dev/v1alpha1',
   router: { kind: 'Router', file: '/etc/bgp-lb/router.yaml' },
   speaker: { kind: 'Speaker', file: '/etc/bgp-lb/speaker.yaml' },
+  controller: { kind: 'Controller', file: '/etc/bgp-lb/controller.yaml' },
 } as const;
 
 const INTRODUCTION = `# Configuration
@@ -51,10 +54,15 @@ function chapter(kind: string, file: string): string {
 function markdown(): string {
   const router = configMarkdown({ title: 'Router', schema: routerSchema });
   const speaker = configMarkdown({ title: 'Speaker', schema: speakerSchema });
+  const controller = configMarkdown({ title: 'Controller', schema: controllerSchema });
   const parts = [
     INTRODUCTION,
     router.replace('\n', `\n${chapter(HEADING.router.kind, HEADING.router.file)}`),
     speaker.replace('\n', `\n${chapter(HEADING.speaker.kind, HEADING.speaker.file)}`),
+    controller.replace(
+      '\n',
+      `\n${chapter(HEADING.controller.kind, HEADING.controller.file)}It need not be there: every key has a default.\n`,
+    ),
   ];
   return parts.join('\n');
 }
@@ -88,6 +96,7 @@ const files: ReadonlyMap<string, string> = new Map([
   ['router.schema.json', schemaText('router')],
   ['speaker.schema.json', schemaText('speaker')],
   ['pool.schema.json', schemaText('pool')],
+  ['custom-resources.md', fieldsMarkdown()],
 ]);
 
 async function isStale(path: string, text: string): Promise<boolean> {

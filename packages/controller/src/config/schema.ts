@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import {
   filePath,
   type HostPort,
@@ -18,7 +17,11 @@ export interface ControllerConfig {
   readonly namespace?: string | undefined;
   readonly watchFilter?: string | undefined;
   readonly kubeconfig?: string | undefined;
-  readonly lease: { readonly namespace: string; readonly name: string; readonly identity: string };
+  readonly lease: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly identity?: string | undefined;
+  };
   readonly api: { readonly socket: string; readonly listen: HostPort };
   readonly log: LogSection;
 }
@@ -43,7 +46,7 @@ export const controllerSchema: z.ZodType<ControllerConfig, unknown> = z.strictOb
         .string()
         .min(1)
         .max(253)
-        .default(() => `${hostname()}-${process.pid}`)
+        .optional()
         .describe('What this replica is called, unlike any other. Default: host name and process id.'),
     })
     .prefault({})

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { ControlServer, EventLog, type Logger, type RunningDaemon } from '@bgp-lb/daemon';
 import { ApiClient } from '@bgp-lb/kubernetes';
 import type { ControllerConfig } from '../config/schema.ts';
@@ -27,7 +28,7 @@ export async function startController(options: StartControllerOptions): Promise<
     wallClock: () => Date.now(),
     namespace: config.namespace,
     watchFilter: config.watchFilter,
-    lease: config.lease,
+    lease: { ...config.lease, identity: config.lease.identity ?? `${hostname()}-${process.pid}` },
     observer: {
       leading(isLeader) {
         metrics.leader.set(isLeader ? 1 : 0);

@@ -25,8 +25,7 @@ export function isAllowed(
       has(rule.resources, asked) &&
       (rule.namespace === undefined || rule.namespace === namespace) &&
       // Of a collection the name is not known, and a rule with names never matches it.
-      (rule.resourceNames === undefined ||
-        (name !== undefined && verb !== 'create' && rule.resourceNames.includes(name))),
+      (rule.resourceNames === undefined || (name !== undefined && rule.resourceNames.includes(name))),
   );
 }
 

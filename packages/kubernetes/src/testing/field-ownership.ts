@@ -57,7 +57,9 @@ export class FieldOwnership {
     const before = this.#managers.find(isOwn)?.paths ?? new Set<string>();
     const dropped = [...before].filter((path) => !own.has(path) && !kept.some((one) => one.paths.has(path)));
     let next: unknown = merged(schema, current, applied);
-    for (const path of dropped) next = removed(schema, next, JSON.parse(path) as Path);
+    // The key of an element last: it is known by it.
+    for (const path of dropped.toSorted((one, other) => Number(isKeyField(one)) - Number(isKeyField(other))))
+      next = removed(schema, next, JSON.parse(path) as Path);
     this.#managers = [...kept, { ...by, operation: 'Apply' as const, paths: own }].filter(
       ({ paths: all }) => all.size > 0,
     );
@@ -104,6 +106,17 @@ const IDENTITY = new Set([
   'deletionTimestamp',
 ]);
 
+/** Whether elements of a list are fields of their own. */
+function isKeyed(schema: ResourceSchema | undefined): boolean {
+  return ['map', 'set'].includes(schema?.['x-kubernetes-list-type'] ?? '');
+}
+
+/** `[..., 'k:{"name":"x"}', 'f:name']`. */
+function isKeyField(text: string): boolean {
+  const [element = '', field = ''] = (JSON.parse(text) as Path).slice(-2);
+  return element.startsWith('k:') && element.includes(`"${field.slice(2)}":`);
+}
+
 function keyOf(path: Path): string {
   return JSON.stringify(path);
 }
@@ -132,7 +145,7 @@ function leaves(
       .flatMap(([key, one]) => leaves(childOf(schema, key, path.length), one, [...path, `f:${key}`]));
     return inner.length === 0 && !isTop ? [[path, {}]] : inner;
   }
-  if (Array.isArray(value) && elementKey(schema, value[0]) !== undefined) {
+  if (Array.isArray(value) && isKeyed(schema)) {
     return value.flatMap((one) => {
       const part = `${isJsonObject(one) ? 'k' : 'v'}:${elementKey(schema, one)}`;
       return isJsonObject(one)
@@ -164,8 +177,7 @@ function merged(schema: ResourceSchema | undefined, current: unknown, applied: u
     ]);
     return { ...base, ...Object.fromEntries(inner) };
   }
-  const isKeyed = Array.isArray(applied) && elementKey(schema, applied[0]) !== undefined;
-  if (!isKeyed || !Array.isArray(current)) return applied;
+  if (!Array.isArray(applied) || !isKeyed(schema) || !Array.isArray(current)) return applied;
   const kept = current.map((one) => {
     const other = applied.find((candidate) => elementKey(schema, candidate) === elementKey(schema, one));
     return other === undefined ? one : merged(schema?.items, one, other, depth + 1);

@@ -151,6 +151,7 @@ missing_packages() {
   has cloud-init || echo cloud-init
   # Reads what `bgp-lb-router mrt` writes.
   has bgpdump || echo bgpdump
+  has curl || echo curl
   # promtool judges the metrics.
   has promtool || echo prometheus
   # An init for test/kit/systemd-machine.ts, in namespaces: that of this machine stays.

@@ -15,6 +15,19 @@ export function blockWith(page: string, text: string): string {
   return found.join('');
 }
 
+/** The blocks of the chapter `## HEADING`, in its order, each with its language: empty for commands. */
+export function chapterBlocks(
+  page: string,
+  heading: string,
+): readonly { readonly language: string; readonly text: string }[] {
+  const chapter = textOf(page)
+    .split(/^## /m)
+    .find((one) => one.startsWith(`${heading}\n`));
+  const found = [...(chapter ?? '').matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)];
+  if (found.length === 0) throw new Error(`${page} has no block in a chapter ${heading}`);
+  return found.map(([, language = '', text = '']) => ({ language, text }));
+}
+
 /** The row of a table whose first cell begins so, as its cells. */
 export function rowOf(page: string, first: string): readonly string[] {
   const rows = [...textOf(page).matchAll(/^\| (.+) \|$/gm)].map(([, row = '']) => row.split(' | '));

@@ -6,30 +6,35 @@ const page = (...names: string[]): string =>
     '\n\n',
   );
 
-describe('a page with generated sections', () => {
-  it('replaces what is between the markers and nothing else', () => {
-    expect(withSections(page('one', 'two'), { one: '| a |', two: '' })).toBe(
-      [
+describe('pages with generated sections', () => {
+  it('replace what is between the markers and nothing else', () => {
+    expect(
+      withSections({ a: page('one', 'two'), b: page('three') }, { one: '| a |', two: '', three: 'c' }),
+    ).toEqual({
+      a: [
         '# Page',
         '<!-- generated: one -->\n\n| a |\n\n<!-- end -->',
         '<!-- generated: two -->\n\n<!-- end -->',
         'by hand\n',
       ].join('\n\n'),
-    );
+      b: ['# Page', '<!-- generated: three -->\n\nc\n\n<!-- end -->', 'by hand\n'].join('\n\n'),
+    });
   });
 
-  it('changes nothing the second time', () => {
+  it('change nothing the second time', () => {
     const sections = { one: 'text with $& in it', two: '' };
-    const once = withSections(page('one', 'two'), sections);
-    expect(withSections(once, sections)).toBe(once);
+    const once = withSections({ a: page('one', 'two') }, sections);
+    expect(withSections(once, sections)).toEqual(once);
   });
 
   it.each([
-    ['names what there is none of', page('one', 'other'), 'section other: expected one of one'],
-    ['has one twice', page('one', 'one'), 'section one: is in the page twice'],
-    ['lacks one', page(), 'the page lacks the sections one'],
-    ['does not end one', '<!-- generated: one -->\n\ntext\n', '1 sections begin, 0 end'],
-  ])('refuses a page that %s', (_, text, message) => {
-    expect(() => withSections(text, { one: '' })).toThrow(message);
+    ['name what there is none of', [page('one', 'other')], 'a0, section other: expected one of one'],
+    ['have one twice', [page('one', 'one')], 'a0, section one: is in the pages twice'],
+    ['have one in two pages', [page('one'), page('one')], 'a1, section one: is in the pages twice'],
+    ['lack one', [page()], 'the pages lack the sections one'],
+    ['do not end one', ['<!-- generated: one -->\n\ntext\n'], 'a0: 1 sections begin, 0 end'],
+  ])('are refused when they %s', (_, texts, message) => {
+    const pages = Object.fromEntries(texts.map((text, index) => [`a${index}`, text]));
+    expect(() => withSections(pages, { one: '' })).toThrow(message);
   });
 });

@@ -1,27 +1,42 @@
-/** A page with generated parts between markers; what is around them is written by hand. */
+/** Pages with generated parts between markers; what is around them is written by hand. */
 
 const marker = /^<!-- generated: ([a-z-]+) -->\n(?:.*\n)*?<!-- end -->$/gm;
 const opening = /^<!-- generated:/gm;
 
 /**
- * Replaces what is between the markers.
- * @throws Error when the page names a section that there is none of, has one twice, lacks one, or does not end one
+ * Replaces what is between the markers of all pages.
+ * @param pages their texts by name
+ * @throws Error when a page names a section that there is none of, pages have one twice, lack one, or do not end one
  */
-export function withSections(page: string, sections: Readonly<Record<string, string>>): string {
+export function withSections(
+  pages: Readonly<Record<string, string>>,
+  sections: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
   const seen = new Set<string>();
-  const result = page.replaceAll(marker, (_, name: string) => {
-    const text = sections[name];
-    if (text === undefined) {
-      throw new Error(`section ${name}: expected one of ${Object.keys(sections).join(', ')}`);
+  const results = Object.entries(pages).map(([page, text]) => [page, filled(page, text, sections, seen)]);
+  const lacking = Object.keys(sections).filter((name) => !seen.has(name));
+  if (lacking.length > 0) throw new Error(`the pages lack the sections ${lacking.join(', ')}`);
+  return Object.fromEntries(results);
+}
+
+function filled(
+  page: string,
+  text: string,
+  sections: Readonly<Record<string, string>>,
+  seen: Set<string>,
+): string {
+  const before = seen.size;
+  const result = text.replaceAll(marker, (_, name: string) => {
+    const section = sections[name];
+    if (section === undefined) {
+      throw new Error(`${page}, section ${name}: expected one of ${Object.keys(sections).join(', ')}`);
     }
-    if (seen.has(name)) throw new Error(`section ${name}: is in the page twice`);
+    if (seen.has(name)) throw new Error(`${page}, section ${name}: is in the pages twice`);
     seen.add(name);
     // A section may be empty: a benchmark without plots.
-    return `<!-- generated: ${name} -->\n\n${text === '' ? '' : `${text}\n\n`}<!-- end -->`;
+    return `<!-- generated: ${name} -->\n\n${section === '' ? '' : `${section}\n\n`}<!-- end -->`;
   });
-  const opened = page.match(opening)?.length ?? 0;
-  if (opened !== seen.size) throw new Error(`${opened} sections begin, ${seen.size} end`);
-  const lacking = Object.keys(sections).filter((name) => !seen.has(name));
-  if (lacking.length > 0) throw new Error(`the page lacks the sections ${lacking.join(', ')}`);
+  const [opened, ended] = [text.match(opening)?.length ?? 0, seen.size - before];
+  if (opened !== ended) throw new Error(`${page}: ${opened} sections begin, ${ended} end`);
   return result;
 }

@@ -1,4 +1,4 @@
-/** The generated parts of docs/benchmarks.md by name, and the files of their plots. */
+/** The generated parts of docs/benchmarks*.md by name, and the files of their plots. */
 import { deathTable, killedTable } from '../death/describe-death.ts';
 import { figures, figureTable } from '../figures.ts';
 import { ingestTable } from '../ingest/describe-ingest.ts';

@@ -1,4 +1,4 @@
-/** The report as text, for a terminal and for docs/benchmarks.md. */
+/** The report as text, for a terminal and for docs/benchmarks*.md. */
 import { table } from '../table.ts';
 import type { SoakReport } from './measure-soak.ts';
 

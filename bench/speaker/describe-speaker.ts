@@ -1,4 +1,4 @@
-/** The report as text, for a terminal and for docs/benchmarks.md. */
+/** The report as text, for a terminal and for docs/benchmarks*.md. */
 
 import { failureText } from '../attempts.ts';
 import { machineText } from '../machine.ts';

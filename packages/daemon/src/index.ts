@@ -14,15 +14,14 @@ export {
 export {
   type BfdAuthenticationConfig,
   bfdAuthenticationFault,
-  bfdAuthenticationKeys,
   checkBfdPassword,
 } from './config/bfd-authentication.ts';
-export { bfdTiming, bfdTimingDefaults, type PartialBfdTiming } from './config/bfd-timing.ts';
+export { type BfdSection, bfdSection } from './config/bfd-section.ts';
+export { bfdTiming, type PartialBfdTiming } from './config/bfd-timing.ts';
 export {
   capabilitySwitches,
   multiprotocolFault,
   type OptionalCapability,
-  withoutCapabilities,
 } from './config/capability-switches.ts';
 export { listenerFault, openApiWarnings, probeTimeFaults, vipPortFaults } from './config/common-faults.ts';
 export { type Community, community, formatCommunity, isWellKnownCommunity } from './config/community.ts';
@@ -34,7 +33,9 @@ export { type DurationLimits, duration, formatDuration, parseDuration } from './
 export { FieldError, type FieldKind, type TextField, textField } from './config/field.ts';
 export { filePath, socketPath } from './config/file-path.ts';
 export { hostFaults, type NamedOnHost } from './config/host-faults.ts';
+export type { Immutable } from './config/immutable.ts';
 export { type JsonSchemaHeading, jsonSchema } from './config/json-schema.ts';
+export { linkLocalDistanceFaults } from './config/link-local-distance.ts';
 export { type LoadConfigOptions, type LoadedConfig, loadConfig } from './config/load-config.ts';
 export { type LogSection, logSection } from './config/log-section.ts';
 export { nearestName } from './config/nearest-name.ts';
@@ -42,6 +43,7 @@ export { asNumber, type NumberField, port } from './config/number-field.ts';
 export { RESERVED_VARIABLES } from './config/override.ts';
 export { percent } from './config/percent.ts';
 export { readSecret, SecretError } from './config/read-secret.ts';
+export { sessionKeys } from './config/session-keys.ts';
 export { configName, dnsName, interfaceName, nodeName, requestPath } from './config/text-fields.ts';
 export type { Readiness, TextRegistry } from './control/built-in-routes.ts';
 export {

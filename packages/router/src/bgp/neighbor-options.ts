@@ -116,7 +116,7 @@ function settings(
     ...(offersBfdAuthentication(neighbor, password) && { bfdAuthentication: context.bfdNonce }),
     remoteAsn: remote === 'external' ? remote : [remote].flat().map((number) => asn(number)),
     families,
-    acceptAsSet: neighbor.acceptAsSet ?? false,
+    acceptAsSet: neighbor.acceptAsSet,
     addPathSend: neighbor.addPath ? families : [],
     holdTime: Math.round(holdTime / 1000),
     connectRetryTime: CONNECT_RETRY_TIME,
@@ -132,7 +132,7 @@ function settings(
 
 /** An OPEN without a password could be of any host. */
 function offersBfdAuthentication(
-  { bfd, withoutCapabilities = [] }: NeighborConfig,
+  { bfd, withoutCapabilities }: NeighborConfig,
   password: string | undefined,
 ): boolean {
   const isWanted = bfd !== false && bfd.authentication === 'auto' && password !== undefined;
@@ -141,7 +141,7 @@ function offersBfdAuthentication(
 
 /** What all neighbors have, and those of a role, less the capabilities that this one is not offered. */
 function sessionOptions(
-  { withoutCapabilities: without = [] }: Pick<NeighborConfig, 'withoutCapabilities'>,
+  { withoutCapabilities: without }: Pick<NeighborConfig, 'withoutCapabilities'>,
   common: PeerSettings,
   { gracefulRestart, ...ofRole }: Partial<PeerSettings>,
 ): PeerSettings {

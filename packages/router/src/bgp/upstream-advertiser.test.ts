@@ -105,6 +105,8 @@ function upstream(port: number): NeighborConfig & { role: 'upstream' } {
     holdTime: 9000,
     bfd: false,
     addPath: true,
+    acceptAsSet: false,
+    withoutCapabilities: [],
   };
 }
 

@@ -4,7 +4,7 @@ import type { RouterConfig } from './router-config.ts';
 /** Capabilities that a neighbor cannot be left without, by its other keys. */
 export function capabilityFaults({ neighbors }: Pick<RouterConfig, 'neighbors'>): CrossFieldFault[] {
   return neighbors.flatMap((neighbor, i): readonly CrossFieldFault[] => {
-    const { withoutCapabilities: without = [], address } = neighbor;
+    const { withoutCapabilities: without, address } = neighbor;
     const path = ['neighbors', i, 'withoutCapabilities'];
     if (neighbor.role === 'master') return multiprotocolFault(without, [neighbor.range, address], path);
     if (neighbor.role === 'internal') return multiprotocolFault(without, [address], path);

@@ -1,4 +1,4 @@
-import type { CrossFieldFault } from '@bgp-lb/daemon';
+import { type CrossFieldFault, linkLocalDistanceFaults } from '@bgp-lb/daemon';
 import { withoutZone, zoneOf } from '@bgp-lb/protocol';
 import type { NeighborConfig, RouterConfig } from './router-config.ts';
 
@@ -6,7 +6,10 @@ import type { NeighborConfig, RouterConfig } from './router-config.ts';
 export function linkLocalFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
   return neighbors.flatMap((neighbor, index) => {
     const zone = zoneOf(neighbor.address ?? '');
-    const faults = [...farFaults(neighbor, index), ...sharedFaults(neighbor, index, neighbors)];
+    const faults = [
+      ...linkLocalDistanceFaults(['neighbors', index], neighbor),
+      ...sharedFaults(neighbor, index, neighbors),
+    ];
     return [
       ...(zone === undefined ? [] : faults),
       ...(neighbor.role === 'upstream' && neighbor.nextHop === 'unchanged'
@@ -14,20 +17,6 @@ export function linkLocalFaults({ neighbors }: RouterConfig): CrossFieldFault[] 
         : []),
     ];
   });
-}
-
-/** RFC 4291 section 2.5.6: routers forward no packet from or to such an address. */
-function farFaults({ address, ttlSecurityHops, bfd }: NeighborConfig, index: number): CrossFieldFault[] {
-  const faults: CrossFieldFault[] = [];
-  const message = `cannot be with the link-local address ${address}, which is on this link or nowhere`;
-  if (ttlSecurityHops > 1) {
-    const path = ['neighbors', index, 'ttlSecurityHops'];
-    faults.push({ path, message, value: ttlSecurityHops, allowed: '1, or 0 for none' });
-  }
-  if (bfd !== false && bfd.multihop === true) {
-    faults.push({ path: ['neighbors', index, 'bfd', 'multihop'], message, value: true, allowed: 'false' });
-  }
-  return faults;
 }
 
 /** One address on two links is two neighbors, but one TCP-MD5 key of the kernel, and one next hop to the peer that is told of it. */

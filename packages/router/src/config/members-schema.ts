@@ -3,13 +3,13 @@ import {
   canonicalAddress,
   FieldError,
   filePath,
+  type Immutable,
   ipAddress,
   port,
   type TextField,
   textField,
 } from '@bgp-lb/daemon';
 import * as z from 'zod';
-import type { KubernetesConfig, MembersConfig } from './router-config.ts';
 
 /** Members that one list may have. */
 const MOST_MEMBERS = 64;
@@ -66,7 +66,7 @@ const staticMember = z.strictObject({
 });
 
 /** Where the members of a VIP come from. */
-export const membersSchema: z.ZodType<MembersConfig, unknown> = z
+export const membersSchema = z
   .strictObject({
     bgp: z.boolean().default(true).describe('Masters announce the VIP by BGP: their speakers.'),
     static: z.array(staticMember).max(MOST_MEMBERS).default([]).describe('Members that this list names.'),
@@ -81,7 +81,7 @@ export const membersSchema: z.ZodType<MembersConfig, unknown> = z
   .describe('Where members come from: any of these, and all together.');
 
 /** How the API is reached, where something needs it. */
-export const kubernetesSchema: z.ZodType<KubernetesConfig> = z
+export const kubernetesSchema = z
   .strictObject({
     kubeconfig: filePath()
       .optional()
@@ -110,23 +110,8 @@ const poolMember = z.strictObject({
   draining: z.boolean().default(false).describe('Live connections stay, new ones go elsewhere.'),
 });
 
-/** What a ConfigMap says. */
-export interface PoolList {
-  readonly generation?: number | undefined;
-  /** A list without members is meant. */
-  readonly allowEmpty: boolean;
-  readonly members: readonly {
-    readonly name: string;
-    /** Canonical text. */
-    readonly address: string;
-    readonly port?: number | undefined;
-    readonly zone?: string | undefined;
-    readonly draining: boolean;
-  }[];
-}
-
 /** The keys beside `apiVersion` and `kind: Pool` of `pool.yaml` in a ConfigMap. */
-export const poolSchema: z.ZodType<PoolList> = z
+export const poolSchema = z
   .strictObject({
     generation: z.int().min(0).optional().describe('Any number, shown by status.'),
     allowEmpty: z
@@ -157,3 +142,6 @@ export const poolSchema: z.ZodType<PoolList> = z
       if (before.some((one) => one.name === own)) twice('name');
     }
   });
+
+/** What a ConfigMap says. */
+export type PoolList = Immutable<z.output<typeof poolSchema>>;

@@ -1,56 +1,24 @@
 import {
   asNumber,
-  bfdAuthenticationKeys,
-  bfdTimingDefaults,
+  bfdSection,
   community,
   configName,
   duration,
-  filePath,
   hostPrefix,
   ipAddress,
   neighborAddress,
   port,
-  withoutCapabilities,
+  sessionKeys,
 } from '@bgp-lb/daemon';
 import * as z from 'zod';
-import type { NeighborConfig } from './router-config.ts';
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-const bfd = z.strictObject({
-  transmitInterval: duration({ min: 10, max: 60 * SECOND })
-    .optional()
-    .describe(
-      `Time between our packets; the neighbor may ask for more. ${bfdTimingDefaults.transmitInterval}`,
-    ),
-  receiveInterval: duration({ min: 10, max: 60 * SECOND })
-    .optional()
-    .describe(
-      `Time that is asked of the neighbor between its packets. A silence of so many as the neighbor's multiplier is its death. ${bfdTimingDefaults.receiveInterval}`,
-    ),
-  detectMultiplier: z
-    .int()
-    .min(1)
-    .max(255)
-    .optional()
-    .describe(
-      `How many of our packets may be lost in a row before the neighbor takes us for dead. ${bfdTimingDefaults.detectMultiplier}`,
-    ),
-  strict: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Nothing is done with the neighbor until BFD is Up; only with `address`. Otherwise one without BFD is taken as it is.',
-    ),
-  multihop: z
-    .boolean()
-    .optional()
-    .describe(
-      'The neighbor is not on link: RFC 5883, port 4784. Default: where `ttlSecurityHops` is more than 1.',
-    ),
-  ...bfdAuthenticationKeys,
-});
+const bfd = bfdSection(
+  'neighbor',
+  'Nothing is done with the neighbor until BFD is Up; only with `address`. Otherwise one without BFD is taken as it is.',
+);
 
 const neighborBase = {
   name: configName().describe('Name in logs, metrics and commands.'),
@@ -59,25 +27,13 @@ const neighborBase = {
     .describe(
       'The AS number of the neighbor, a list of those that are taken, or `external` for any but ours.',
     ),
-  passwordFile: filePath()
-    .optional()
-    .describe('File with the TCP-MD5 password (RFC 2385), 1 to 80 octets, not readable by others.'),
-  holdTime: duration({ min: 3 * SECOND, max: 65_535 * SECOND })
-    .default(9 * SECOND)
-    .describe('Hold time that is offered (RFC 4271 section 4.2).'),
+  ...sessionKeys,
   addPath: z
     .boolean()
     .default(true)
     .describe(
       'Offer path identifiers (RFC 7911), so that it gets every member and not only the best one. Nothing changes for a neighbor that does not know them.',
     ),
-  acceptAsSet: z
-    .boolean()
-    .default(false)
-    .describe(
-      'Take paths whose AS_PATH has an AS_SET. Otherwise they count as withdrawn (RFC 9774 section 3).',
-    ),
-  withoutCapabilities: withoutCapabilities(),
 };
 
 const masters = z.strictObject({
@@ -240,8 +196,4 @@ const internal = z.strictObject({
 });
 
 /** Schema of one BGP neighbor. */
-export const neighbor: z.ZodType<NeighborConfig> = z.discriminatedUnion('role', [
-  masters,
-  upstream,
-  internal,
-]);
+export const neighbor = z.discriminatedUnion('role', [masters, upstream, internal]);

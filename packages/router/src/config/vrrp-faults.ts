@@ -1,9 +1,10 @@
 import type { CrossFieldFault } from '@bgp-lb/daemon';
+import { ipVersion } from '@bgp-lb/protocol';
 import type { RouterConfig, VrrpConfig } from './router-config.ts';
 
 /** keepalived splits lines at spaces, and takes quotes, `!`, `#`, `$`, `@` and braces for more than letters. */
 const NO_WORD = /[\p{Cc}\s"'!#$@{}\\]/u;
-const isIpv6 = (address: string): boolean => address.includes(':');
+const isIpv6 = (address: string): boolean => ipVersion(address) === 6;
 
 /** What VRRP cannot be with the rest of the configuration. Pure. */
 export function vrrpFaults({ vrrp, vips, dataplane }: RouterConfig): CrossFieldFault[] {

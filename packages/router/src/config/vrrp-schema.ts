@@ -1,11 +1,10 @@
 import { duration, filePath, interfaceName, ipAddress } from '@bgp-lb/daemon';
 import * as z from 'zod';
-import type { VrrpConfig } from './router-config.ts';
 
 const SECOND = 1000;
 
 /** Load balancers on one link that pass the VIPs between them. Left out: this host has no part in VRRP. */
-export const vrrpSchema: z.ZodType<VrrpConfig> = z
+export const vrrpSchema = z
   .strictObject({
     interface: interfaceName().describe(
       'The interface that has all load balancers and the clients, or their router, on its link.',

@@ -5,7 +5,15 @@ import { RouterBfd } from './router-bfd.ts';
 
 const timing = { transmitInterval: 50, receiveInterval: 60, detectMultiplier: 3 } as const;
 const auto = { authentication: 'auto', keyId: 1 } as const;
-const base = { port: 179, asn: 64512, holdTime: 9_000, ttlSecurityHops: 1, bfd: false } as const;
+const base = {
+  port: 179,
+  asn: 64512,
+  holdTime: 9_000,
+  ttlSecurityHops: 1,
+  bfd: false,
+  acceptAsSet: false,
+  withoutCapabilities: [],
+} as const;
 const plain: RouterPeerConfig = { ...base, address: '10.0.0.9' };
 const watched: RouterPeerConfig = {
   ...base,

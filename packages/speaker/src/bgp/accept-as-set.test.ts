@@ -60,7 +60,7 @@ it.each([
         asn: AS,
         vipBind: true,
         vips: [{ address: VIP, port: 6443, machinePort: 6443 }],
-        routers: [{ ...settings, bfd: false, ...over }],
+        routers: [{ ...settings, acceptAsSet: false, withoutCapabilities: [], bfd: false, ...over }],
       },
       routerId: NODE,
       passwords: new Map(),

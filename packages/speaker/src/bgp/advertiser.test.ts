@@ -14,7 +14,17 @@ function configured(kind: Bfd, over: Partial<RouterPeerConfig> = {}): RouterPeer
   const timing = { transmitInterval: 50, receiveInterval: 50, detectMultiplier: 3 } as const;
   const bfd =
     kind === 'off' ? (false as const) : { ...timing, authentication: kind, keyId: 1, strict: false };
-  return { address: ROUTER, port: 179, asn: AS, holdTime: 9_000, ttlSecurityHops: 0, bfd, ...over };
+  return {
+    address: ROUTER,
+    port: 179,
+    asn: AS,
+    holdTime: 9_000,
+    ttlSecurityHops: 0,
+    bfd,
+    acceptAsSet: false,
+    withoutCapabilities: [],
+    ...over,
+  };
 }
 
 describe('a change of bfd.authentication', () => {

@@ -257,7 +257,7 @@ export class Advertiser {
 
   #startPeer(router: RouterPeerConfig, keys: RouterKeys, isRestarting: boolean): Peer {
     const families = [familyOf(router.address)];
-    const without = router.withoutCapabilities ?? [];
+    const without = router.withoutCapabilities;
     return this.#speaker.addPeer({
       name: router.address,
       address: router.address,
@@ -265,7 +265,7 @@ export class Advertiser {
       remoteAsn: [asn(router.asn)],
       families,
       holdTime: Math.round(router.holdTime / 1000),
-      acceptAsSet: router.acceptAsSet ?? false,
+      acceptAsSet: router.acceptAsSet,
       connectRetryTime: CONNECT_RETRY,
       ...(!without.includes('graceful-restart') && {
         gracefulRestart: { restartTime: RESTART_TIME, families, restarting: isRestarting },
@@ -355,8 +355,8 @@ function isEqualList(a: readonly string[], b: readonly string[]): boolean {
   return a.length === b.length && a.every((item, index) => item === b[index]);
 }
 
-/** Also without BFD, which may be turned on while the session lasts. An OPEN without a password could be anyone's. */
-function offersBfdKey({ bfd, withoutCapabilities = [] }: RouterPeerConfig, hasPassword: boolean): boolean {
+/** Also without BFD, which may be turned on while the session lasts. An OPEN without a password could be of any host. */
+function offersBfdKey({ bfd, withoutCapabilities }: RouterPeerConfig, hasPassword: boolean): boolean {
   const isWanted = bfd === false || bfd.authentication === 'auto';
   return isWanted && hasPassword && !withoutCapabilities.includes('bfd-authentication');
 }

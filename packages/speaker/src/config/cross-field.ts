@@ -29,7 +29,7 @@ export function crossFieldFaults(config: SpeakerConfig): readonly CrossFieldFaul
     ...communityFaults(config),
     ...timeFaults(config),
     ...credentialFaults(config),
-    ...config.routers.flatMap(({ withoutCapabilities = [], address }, index) =>
+    ...config.routers.flatMap(({ withoutCapabilities, address }, index) =>
       multiprotocolFault(withoutCapabilities, [address], ['routers', index, 'withoutCapabilities']),
     ),
   ];

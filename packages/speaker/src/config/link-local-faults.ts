@@ -1,4 +1,4 @@
-import type { CrossFieldFault } from '@bgp-lb/daemon';
+import { type CrossFieldFault, linkLocalDistanceFaults } from '@bgp-lb/daemon';
 import { withoutZone, zoneOf } from '@bgp-lb/protocol';
 import type { RouterPeerConfig, SpeakerConfig } from './speaker-config.ts';
 
@@ -6,7 +6,7 @@ import type { RouterPeerConfig, SpeakerConfig } from './speaker-config.ts';
 export function linkLocalFaults({ routers, apiServer }: SpeakerConfig): CrossFieldFault[] {
   const faults = routers.flatMap((router, index) => [
     ...sourceFaults(router, index),
-    ...(zoneOf(router.address) === undefined ? [] : farFaults(router, index)),
+    ...(zoneOf(router.address) === undefined ? [] : linkLocalDistanceFaults(['routers', index], router)),
     ...passwordFaults(router, index, routers),
   ]);
   const hasGlobal = routers.some(({ address }) => zoneOf(address) === undefined);
@@ -36,20 +36,6 @@ function sourceFaults({ address, sourceAddress }: RouterPeerConfig, index: numbe
       allowed: zone === undefined ? 'a global address' : `a link-local address on ${zone}`,
     },
   ];
-}
-
-/** RFC 4291 section 2.5.6: routers forward no packet from or to such an address. */
-function farFaults({ address, ttlSecurityHops, bfd }: RouterPeerConfig, index: number): CrossFieldFault[] {
-  const faults: CrossFieldFault[] = [];
-  const message = `cannot be with the link-local address ${address}, which is on this link or nowhere`;
-  if (ttlSecurityHops > 1) {
-    const path = ['routers', index, 'ttlSecurityHops'];
-    faults.push({ path, message, value: ttlSecurityHops, allowed: '1, or 0 for none' });
-  }
-  if (bfd !== false && bfd.multihop === true) {
-    faults.push({ path: ['routers', index, 'bfd', 'multihop'], message, value: true, allowed: 'false' });
-  }
-  return faults;
 }
 
 /** One address on two links is two routers, but one TCP-MD5 key of the kernel for those who connect. */

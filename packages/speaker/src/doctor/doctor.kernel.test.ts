@@ -14,6 +14,8 @@ const router = {
   holdTime: 9_000,
   ttlSecurityHops: 1,
   bfd: false,
+  acceptAsSet: false,
+  withoutCapabilities: [],
 } as const;
 
 describe('doctor by its judgements', () => {

@@ -75,6 +75,8 @@ export const masters: MasterNeighborConfig = {
   maxPrefixesRestart: 'never',
   bfd: false,
   addPath: true,
+  acceptAsSet: false,
+  withoutCapabilities: [],
 };
 
 /** A master's side: a speaker of our AS that connects from its own address. */

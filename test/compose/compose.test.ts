@@ -184,6 +184,47 @@ describe('docker-compose.yml with FRR as upstream router and as a master', () =>
     for (const router of routers) await lab.waitForPool(router, everyMaster);
   });
 
+  it('has HAProxy beside a router of its own, with the masters by name; each ends and starts without the other', async () => {
+    const pair = ['lb-3', 'haproxy', 'router-3'];
+    await lab.compose(['--profile', 'haproxy', 'build', 'haproxy'], 5 * 60_000);
+    await lab.compose(['--profile', 'haproxy', 'up', '-d', '--no-deps', ...pair], 2 * 60_000);
+    const names = masters.map(({ name }) => name);
+    // Which of them answered, by the name in its certificate, on so many new connections.
+    const served = async (count: number): Promise<string[]> => {
+      const script = `
+        const { connect } = require('node:tls');
+        const options = { host: '10.77.2.100', port: 443, servername: 'kubernetes', ca: require('node:fs').readFileSync('/shared/ca.crt') };
+        const one = () => new Promise((resolve) => {
+          const socket = connect(options, () => { resolve(socket.getPeerCertificate().subjectaltname); socket.destroy(); });
+          socket.on('error', (error) => resolve(error.code));
+        });
+        (async () => { for (let n = 0; n < ${count}; n += 1) console.log(await one()); })();`;
+      const said = (await lab.exec('client', ['node', '-e', script])).trim().split('\n');
+      return said.map((text) => names.find((name) => text.includes(`DNS:${name}`)) ?? text);
+    };
+    const waitForAll = (): Promise<unknown> =>
+      waitUntil(
+        async () =>
+          new Set(await served(6)).size === 3 && (await served(6)).every((name) => names.includes(name)),
+        {
+          what: 'all masters by HAProxy',
+          timeoutMs: 90_000,
+          everyMs: 500,
+          detail: async () => `${await lab.log('router-3')}\n${await lab.log('haproxy')}`,
+        },
+      );
+    await waitForAll();
+    await lab.change(['kill'], ['router-3']);
+    const answers = await served(30);
+    expect(answers.filter((name) => !names.includes(name))).toEqual([]);
+    expect(new Set(answers)).toEqual(new Set(names));
+    await lab.change(['restart', '--time', '1'], ['haproxy']);
+    await waitForAll();
+    await lab.change(['start'], ['router-3']);
+    await waitForAll();
+    await lab.change(['rm', '--force'], pair.toReversed());
+  });
+
   it('goes on by the other load balancer when one is killed', async () => {
     await lab.change(['kill'], ['router-1']);
     await lab.waitForVipGateways(['10.77.1.20']);

@@ -57,6 +57,7 @@ class Router {
     this.#parts.vrrp?.router.start();
     this.#parts.clients.start();
     this.#parts.stalls.start();
+    this.#parts.instance.start();
   }
 
   #dataPlaneHandlers(): DataPlaneHandlers {
@@ -115,6 +116,7 @@ class Router {
     parts.rebalancer.close();
     parts.drain.close();
     parts.serviceStatus.close();
+    parts.instance.close();
     parts.health.close();
     await parts.dataPlane.stop();
     parts.observer.close();

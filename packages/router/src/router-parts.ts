@@ -30,6 +30,7 @@ import type { ClientWatch } from './evidence/client-watch.ts';
 import { watchClients } from './evidence/watch-clients.ts';
 import { CaFile } from './health/ca-file.ts';
 import { VipHealthChecker } from './health/vip-health-checker.ts';
+import { InstanceReporter } from './instance/instance-reporter.ts';
 import { makeMembershipSources } from './membership/make-membership-sources.ts';
 import type { MembershipSources } from './membership/membership-sources.ts';
 import { MessageRecorder, preciseWallClock } from './mrt/message-recorder.ts';
@@ -85,6 +86,7 @@ export interface RouterParts {
   readonly memberDrains: MemberDrains;
   readonly reload: ConfigReload;
   readonly serviceStatus: ServiceStatus;
+  readonly instance: InstanceReporter;
   readonly control: ControlServer;
 }
 
@@ -201,6 +203,13 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
     doubt: (vip, doubts) => controller.doubt(vip, doubts),
   });
 
+  const instance = new InstanceReporter({
+    ...{ clock, wallClock: Date.now, version, pools: pools.all },
+    config: () => current.config,
+    drift: () => trouble.problem,
+    problem: (text) => observer.problem(text),
+  });
+
   const reload = new ConfigReload({
     ...{ current, reread: options.reread, logger, observer },
     parts: {
@@ -220,7 +229,7 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
   return {
     ...{ current, observer, pools, dataPlane, trouble, forwardingTimes, health, controller, onLink, vrrp },
     ...{ bgp, membership, stalls, bfd, touched, rebalancer, clients, drain, memberDrains, reload },
-    ...{ serviceStatus, control },
+    ...{ serviceStatus, instance, control },
   };
 }
 

@@ -39,7 +39,9 @@ export const loadBalancerInstanceSpec: z.ZodType<LoadBalancerInstanceSpec> = z.o
 
 const report: z.ZodType<InstanceReport> = z.object({
   name: name().describe('The MachineLoadBalancer.'),
-  answers: z.boolean().describe('This LB host answers for the address, by a route or on the link.'),
+  answers: z
+    .boolean()
+    .describe('This LB host carries the address, with or without a member: its data plane is in place.'),
   drift: z.string().max(1024).optional().describe('What is not as wanted in its data plane.'),
   members: z
     .array(

@@ -51,13 +51,6 @@ export function hostObjects(
             resourceNames: [name],
             verbs: ['patch'],
           },
-          // It renews its own token.
-          {
-            apiGroups: [''],
-            resources: ['serviceaccounts/token'],
-            resourceNames: [account],
-            verbs: ['create'],
-          },
         ],
       },
     },

@@ -90,11 +90,7 @@ describe('host-token', () => {
     const pools = '/api/v1/namespaces/fleet/configmaps';
     const instances = `${OWN}/loadbalancerinstances`;
     const account = '/api/v1/namespaces/fleet/serviceaccounts';
-    const allowed = [
-      list(pools, 'bgp-lb-pool-prod'),
-      patch(`${instances}/lb-1/status`),
-      { method: 'POST', path: `${account}/bgp-lb-host-lb-1/token`, body: {} } as const,
-    ];
+    const allowed = [list(pools, 'bgp-lb-pool-prod'), patch(`${instances}/lb-1/status`)];
     for (const request of allowed) expect(await answerOf(request), request.path).toBe('good');
     const refused: readonly ObjectRequest[] = [
       list(pools),
@@ -112,7 +108,7 @@ describe('host-token', () => {
       { method: 'GET', path: `${instances}/lb-1` },
       list(`${OWN}/machineloadbalancers`),
       patch(`${OWN}/machineloadbalancers/prod/status`),
-      { method: 'POST', path: `${account}/bgp-lb-host-lb-2/token`, body: {} },
+      { method: 'POST', path: `${account}/bgp-lb-host-lb-1/token`, body: {} },
       { method: 'POST', path: '/apis/rbac.authorization.k8s.io/v1/namespaces/fleet/roles', body: {} },
     ];
     for (const request of refused)

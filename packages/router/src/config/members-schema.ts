@@ -95,8 +95,17 @@ export const kubernetesSchema = z
       .describe(
         'API servers, `https://HOST:PORT`, tried in turn, after the one of `kubeconfig`. The members that are known are tried after them.',
       ),
+    instance: z
+      .strictObject({
+        namespace: objectName().describe('Its namespace, that of the MachineLoadBalancers.'),
+        name: objectName().describe('Its name.'),
+      })
+      .optional()
+      .describe(
+        'The LoadBalancerInstance that this load balancer reports to: what it sees of the VIPs whose `configMap` is of the same namespace and is called `bgp-lb-pool-NAME`, NAME being the MachineLoadBalancer. Default: it reports nothing.',
+      ),
   })
-  .describe('How the Kubernetes API is reached. Only for `members.configMap`.');
+  .describe('How the Kubernetes API is reached. For `members.configMap` and `instance`.');
 
 const poolMember = z.strictObject({
   name: name().describe('What status calls it; each name once.'),

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { ApiClient, type ApiServer, credentialState, openKubeconfig, tokenAccess } from '@bgp-lb/kubernetes';
+import { type ApiClient, type ApiServer, credentialState } from '@bgp-lb/kubernetes';
 import { hostPrefix } from '@bgp-lb/protocol';
 import type { Clock } from '@bgp-lb/protocol/node';
 
@@ -8,6 +8,7 @@ import type { KubernetesConfig, RouterConfig } from '../config/router-config.ts'
 import type { ListedMember } from '../pool/member-claims.ts';
 import { ConfigMapWatch } from './config-map-watch.ts';
 import type { KeptAnswers } from './kept-answers.ts';
+import { kubernetesClient } from './kubernetes-client.ts';
 import type { MembershipSink, MembershipSource, StandingEvent } from './membership-source.ts';
 import type { MemberSourceStatus, SourceEvent } from './source-status.ts';
 import { usableFor, VipLists } from './vip-lists.ts';
@@ -100,15 +101,8 @@ export class ConfigMapMembership implements MembershipSource {
 
   #newClient(kubernetes: KubernetesConfig | undefined): ApiClient | undefined {
     if (kubernetes === undefined) return undefined;
-    const { kubeconfig, caFile = '', tokenFile = '', servers } = kubernetes;
     const { clock, knownServers } = this.#options;
-    const configured = servers.map((url) => ({ url }));
-    return new ApiClient({
-      open: () =>
-        kubeconfig === undefined ? tokenAccess({ servers, caFile, tokenFile }) : openKubeconfig(kubeconfig),
-      moreServers: () => [...(kubeconfig === undefined ? [] : configured), ...knownServers(this.#config)],
-      clock,
-    });
+    return kubernetesClient(kubernetes, clock, () => knownServers(this.#config));
   }
 
   /** A watch for each ConfigMap of the configuration; those that are there go on. */

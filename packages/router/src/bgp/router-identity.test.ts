@@ -51,6 +51,20 @@ describe('the router id', () => {
     expect(asked).toEqual(['10.0.0.1']);
   });
 
+  it('is any, and kept, where there is no neighbor and the host has nothing to make one of', () => {
+    const listed = [{ address: '10.100.0.1', members: { bgp: false, static: [{ address: 'm1' }] } }];
+    const alone = config({ neighbors: [], vips: listed });
+    const first = chosen(alone, host(undefined));
+    expect(first).not.toBe('0.0.0.0');
+    expect(chosen(alone, host(undefined))).toBe(first);
+    rmSync(join(folder, 'router-id'));
+    expect(chosen(alone, host(undefined))).not.toBe(first);
+    expect(() => {
+      rmSync(join(folder, 'router-id'));
+      chosen(config(), host(undefined));
+    }).toThrow('set routerId');
+  });
+
   it('stays the same when the host would say another one later', () => {
     expect(chosen(config(), host('10.0.0.10'))).toBe('10.0.0.10');
     expect(readFileSync(join(folder, 'router-id'), 'utf8')).toBe('10.0.0.10\n');

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomInt } from 'node:crypto';
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
@@ -17,7 +17,8 @@ export interface IdentityHost {
 
 /**
  * The BGP Identifier: the configured one, else the one that was chosen before, else the source address towards the
- * first neighbor, else a hash of the machine id (a host without IPv4). What was chosen is kept: a change would
+ * first neighbor, else a hash of the machine id (a host without IPv4). Where neither is to be had and there is no neighbor, as in a container
+ * with a list of members, any number does. What was chosen is kept: a change would
  * make every neighbor take us for another router.
  * @param complain told when it cannot be kept: a full disk is no reason to forward nothing
  */
@@ -33,7 +34,7 @@ export function chooseRouterId(
   if (kept !== undefined) {
     return kept;
   }
-  const chosen = bySource(config, host) ?? byMachine(host);
+  const chosen = bySource(config, host) ?? byMachine(host) ?? byChance(config);
   if (chosen === undefined) {
     throw new Error(
       'routerId: there is no route to the first neighbor and no machine id to choose one by; set routerId',
@@ -75,7 +76,16 @@ function byMachine(host: IdentityHost): string | undefined {
   }
   // 0 is no BGP Identifier (RFC 6286 section 2.1); the last bit is free to give.
   const hash = createHash('sha256').update(`bgp-lb router ${id}`).digest().readUInt32BE(0);
-  const number = routerId(hash === 0 ? 1 : hash);
+  return textOf(hash === 0 ? 1 : hash);
+}
+
+/** No neighbor hears it now; one that is added later is to meet no other router of this id. */
+function byChance({ neighbors }: RouterConfig): string | undefined {
+  return neighbors.length === 0 ? textOf(randomInt(1, 0xffff_ffff)) : undefined;
+}
+
+function textOf(identifier: number): string {
+  const number = routerId(identifier);
   return [24, 16, 8, 0].map((shift) => (number >>> shift) & 0xff).join('.');
 }
 

@@ -40,6 +40,18 @@ function connect(port: number, from = client, address = VIP): string {
   return from.run(process.execPath, '-e', script).trim();
 }
 
+/** Octets that the client sends to the VIP in a segment at most, from this address of its own. */
+function segmentOf(source: string): number {
+  const script = `
+    const s = require('node:net').connect({ host: '${VIP}', port: 6443, localAddress: '${source}' });
+    s.on('connect', () => {
+      const { execFileSync } = require('node:child_process');
+      console.log(String(execFileSync('ss', ['-Htin', 'dst', '${VIP}'])));
+      process.exit(0);
+    });`;
+  return Number(/\bmss:(\d+)/.exec(client.run(process.execPath, '-e', script))?.[1]);
+}
+
 async function serve(): Promise<void> {
   const server = master.start(new URL('../testing/echo-address.ts', import.meta.url).pathname, '6443');
   await server.next(field('listening'));
@@ -138,6 +150,22 @@ describe('the guard', () => {
       expect(await process.next(field('repaired'))).toContain('nftables: replaced the table');
       expect(connect(6443)).toBe('ECONNREFUSED');
     }
+  });
+
+  it('has clients send no more in a segment than the link to the router takes, whatever link answers leave by', async () => {
+    await serve();
+    client.connect('e1', master);
+    client.ip('address', 'add', '10.9.0.3/32', 'dev', 'lo');
+    master.ip('route', 'add', '10.9.0.3', 'dev', 'e0');
+    master.ip('route', 'add', '10.9.0.1', 'dev', 'e1');
+    const speaker = start();
+    await bind(speaker, VIP);
+    expect(segmentOf('10.9.0.3')).toBe(1448);
+    master.ip('link', 'set', 'e1', 'mtu', '1280');
+    speaker.send({ pass: 'event' });
+    await speaker.next(field('done'));
+    // Less 12 octets of the timestamp option.
+    expect(segmentOf('10.9.0.3')).toBe(1228);
   });
 
   it('knows the links towards the routers, and a new one after the next pass', async () => {

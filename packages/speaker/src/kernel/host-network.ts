@@ -17,6 +17,7 @@ import {
   NFT_TABLE,
   needsMapping,
   tableCommands,
+  type Uplinks,
 } from './nft-table.ts';
 import { LEASE_SECONDS, VipAddresses } from './vip-addresses.ts';
 import { VipRoutes } from './vip-routes.ts';
@@ -70,7 +71,7 @@ export class HostNetwork {
   #applied: ReadonlySet<string> | undefined;
   /** Links that had their ARP settings before: another value there was set by another program. */
   readonly #arpSettled = new Set<number>();
-  #uplinks: readonly string[] = [];
+  #uplinks: Uplinks = { names: [], mtu: undefined };
   #routesMissing: readonly string[] = [];
   #elsewhere: readonly VipElsewhere[] = [];
   /** The routers that routes were last settled for: what is done about them while those are the same is a repair. */
@@ -92,7 +93,7 @@ export class HostNetwork {
 
   /** Links that carry VIP traffic, as of the last pass. */
   get uplinks(): readonly string[] {
-    return this.#uplinks;
+    return this.#uplinks.names;
   }
 
   /** What keeps routes to the VIPs from being there, as of the last pass. */
@@ -208,7 +209,8 @@ export class HostNetwork {
     const members = vips.filter(({ address }) => bound.has(address));
     const isDue = renewsLeases(pass) || this.#applied === undefined || !isEqual(this.#applied, bound);
     if (
-      isSameList(current, this.#uplinks) &&
+      isSameList(current.names, this.#uplinks.names) &&
+      current.mtu === this.#uplinks.mtu &&
       (await this.#isTableKept(pass)) &&
       (!isDue || this.#replaceMappings(members))
     )
@@ -246,7 +248,7 @@ export class HostNetwork {
     return objects === undefined ? undefined : fingerprint(objects);
   }
 
-  #currentUplinks(): readonly string[] {
+  #currentUplinks(): Uplinks {
     const { routes, routers, nodeAddress } = this.#options;
     const interfaces = routers().flatMap((router) => {
       try {
@@ -255,7 +257,12 @@ export class HostNetwork {
         return []; // No route yet: the next link, address or route event brings another pass.
       }
     });
-    return uplinks(routes.links(), routes.addresses(), nodeAddress, interfaces);
+    const links = routes.links();
+    const mtus = links.filter(({ index }) => interfaces.includes(index)).map(({ mtu }) => mtu);
+    return {
+      names: uplinks(links, routes.addresses(), nodeAddress, interfaces),
+      mtu: mtus.length === 0 ? undefined : Math.min(...mtus),
+    };
   }
 
   #report(object: OwnedObject, phrases: readonly string[]): void {

@@ -17,14 +17,29 @@ interface IpFamily {
   readonly addressType: 'ipv4_addr' | 'ipv6_addr';
   readonly vips: string;
   readonly mapped: string;
+  /** Octets of the IP and TCP headers, without options. */
+  readonly headers: number;
 }
 
-const ipv4: IpFamily = { protocol: 'ip', addressType: 'ipv4_addr', vips: 'vips4', mapped: 'mapped4' };
-const ipv6: IpFamily = { protocol: 'ip6', addressType: 'ipv6_addr', vips: 'vips6', mapped: 'mapped6' };
+const ipv4: IpFamily = {
+  ...{ protocol: 'ip', addressType: 'ipv4_addr', vips: 'vips4', mapped: 'mapped4' },
+  headers: 40,
+};
+const ipv6: IpFamily = {
+  ...{ protocol: 'ip6', addressType: 'ipv6_addr', vips: 'vips6', mapped: 'mapped6' },
+  headers: 60,
+};
 
 /** A VIP's port is mapped on this master only when the API server listens on another one. */
 export function needsMapping(vip: VipConfig): boolean {
   return vip.port !== vip.machinePort;
+}
+
+/** The links that packets for the VIPs come in by. */
+export interface Uplinks {
+  readonly names: readonly string[];
+  /** The smallest MTU of those by which the load balancers are reached; undefined while there is no way to any. */
+  readonly mtu: number | undefined;
 }
 
 /**
@@ -41,7 +56,7 @@ export function needsMapping(vip: VipConfig): boolean {
  */
 export function tableCommands(
   vips: readonly VipConfig[],
-  uplinks: readonly string[],
+  { names, mtu }: Uplinks,
   bound: readonly VipConfig[],
   leaseSeconds: number,
 ): readonly NftCommand[] {
@@ -49,7 +64,8 @@ export function tableCommands(
     add({ table: { family: NFT_FAMILY, name: NFT_TABLE } }),
     { delete: { table: { family: NFT_FAMILY, name: NFT_TABLE } } },
     add({ table: { family: NFT_FAMILY, name: NFT_TABLE } }),
-    ...guardCommands(vips, uplinks),
+    ...guardCommands(vips, names),
+    ...(mtu === undefined ? [] : segmentCommands(vips, mtu)),
     ...(vips.some(needsMapping) ? mappingCommands(vips, bound, leaseSeconds) : []),
   ];
 }
@@ -82,6 +98,31 @@ function guardCommands(vips: readonly VipConfig[], uplinks: readonly string[]): 
         rule('guard', [...misdirected, counter, { drop: null }]),
       ];
     }),
+  ];
+}
+
+/**
+ * What clients may send in one segment is what this host says in its SYN-ACK, by the link that the answer leaves by. What they send comes
+ * by a load balancer, whose link to this host may carry less, as an overlay's does. `set` never makes the option larger.
+ */
+function segmentCommands(vips: readonly VipConfig[], mtu: number): readonly NftCommand[] {
+  const flags = { payload: { protocol: 'tcp', field: 'flags' } };
+  return [
+    add({
+      chain: { ...table, name: 'segments', type: 'filter', hook: 'output', prio: -150, policy: 'accept' },
+    }),
+    ...familiesOf(vips).map(({ family }) =>
+      rule('segments', [
+        match('==', { payload: { protocol: family.protocol, field: 'saddr' } }, `@${family.vips}`),
+        match('==', { '&': [flags, { '|': ['syn', 'rst'] }] }, 'syn'),
+        {
+          mangle: {
+            key: { 'tcp option': { name: 'maxseg', field: 'size' } },
+            value: mtu - family.headers,
+          },
+        },
+      ]),
+    ),
   ];
 }
 

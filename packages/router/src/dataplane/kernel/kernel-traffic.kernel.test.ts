@@ -74,4 +74,14 @@ describe('what passes towards the VIP', () => {
     await servers.serve('m1', 'm1');
     expect(['ECONNREFUSED', 'EHOSTUNREACH']).toContain(await servers.connect('client', 6443));
   });
+
+  it('asks members for no larger segments than the link to them takes', async () => {
+    clientWithoutVip();
+    await servers.serveSegmentSize('m1');
+    await plane.setNextHops([{ nextHop: lab.member('m1').address, weight: 256 }]);
+    // Less 12 octets of the timestamp option.
+    expect(await servers.connect('client', 6443)).toBe('1448');
+    lab.ip('link', 'set', 'to-m1', 'mtu', '1280');
+    expect(await servers.connect('client', 6443)).toBe('1228');
+  });
 });

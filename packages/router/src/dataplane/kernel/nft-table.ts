@@ -75,7 +75,8 @@ export interface NftTable {
  * (health probes: nothing else here talks from there) get a mark that rp_filter can look the VIP up with, and what
  * is only passing through is exempt from connection tracking: with direct return it sees half of each connection.
  * New connections to a VIP without members are reset there too. In `output` redirects for a VIP are dropped: clients that took one
- * would send past this host, to one member and also after its death. IPv4 has a setting for that, IPv6 has none.
+ * would send past this host, to one member and also after its death. IPv4 has a setting for that, IPv6 has none. In `segments` the
+ * segment size that a new connection asks for is held down to what the links of this host carry: an overlay's carry less.
  */
 export function filterTable(options: NftTableOptions): NftTable {
   const rules = (make: (vip: FilteredVip) => NftJson[][]): NftRule[] =>
@@ -89,6 +90,7 @@ export function filterTable(options: NftTableOptions): NftTable {
         priority: RAW_PRIORITY,
         rules: rules((vip) => prerouting(vip, options)),
       },
+      { name: 'segments', hook: 'forward', priority: MANGLE_PRIORITY, rules: rules(segments) },
       { name: 'redirects', hook: 'output', priority: FILTER_PRIORITY, rules: rules(redirects) },
       { name: 'forward', hook: 'forward', priority: FILTER_PRIORITY, rules: rules(forward) },
     ],
@@ -187,6 +189,8 @@ function ruleFaults({ name, rules }: NftChain, comments: readonly unknown[]): re
 /** NF_IP_PRI_RAW and NF_IP_PRI_FILTER (linux/netfilter_ipv4.h). */
 export const RAW_PRIORITY: number = -300;
 const FILTER_PRIORITY = 0;
+/** NF_IP_PRI_MANGLE. */
+const MANGLE_PRIORITY = -150;
 
 function prerouting(vip: FilteredVip, options: NftTableOptions): NftJson[][] {
   const toThisHost = (op: '==' | '!='): NftJson =>
@@ -219,6 +223,17 @@ function prerouting(vip: FilteredVip, options: NftTableOptions): NftJson[][] {
     [addressIs(vip, 'saddr'), toThisHost('!='), { notrack: null }],
   ];
 }
+
+/** `set` of a TCP option never makes it larger (nft_exthdr.c). `rt mtu` is that of the way there, or of the way back if that is less. */
+function segments(vip: FilteredVip): NftJson[][] {
+  const flags = { payload: { protocol: 'tcp', field: 'flags' } };
+  const isNew = match({ '&': [flags, { '|': ['syn', 'rst'] }] }, 'syn');
+  const hold = { mangle: { key: { 'tcp option': { name: 'maxseg', field: 'size' } }, value: RT_MTU } };
+  // Answers only pass here where a master has this host as its gateway.
+  return (['daddr', 'saddr'] as const).map((field) => [addressIs(vip, field), isNew, hold]);
+}
+
+const RT_MTU = { rt: { key: 'mtu' } };
 
 function forward(vip: FilteredVip): NftJson[][] {
   const towards = addressIs(vip, 'daddr');

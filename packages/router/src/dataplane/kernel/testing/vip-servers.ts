@@ -12,10 +12,21 @@ export class VipServers {
   }
 
   /** Answers each connection on all addresses of the member with `text`. Resolves when it listens. */
-  async serve(member: string, text: string, port = 6443): Promise<void> {
+  serve(member: string, text: string, port = 6443): Promise<void> {
+    return this.#serve(member, `'${text}'`, port);
+  }
+
+  /** Answers each connection with the octets that it would send to the client in a segment. */
+  serveSegmentSize(member: string): Promise<void> {
+    const ss = `require('node:child_process').execFileSync('ss', ['-Htin', 'state', 'established', 'sport', '=', ':6443'])`;
+    return this.#serve(member, `/\\bmss:(\\d+)/.exec(String(${ss}))[1]`, 6443);
+  }
+
+  /** @param answer an expression */
+  async #serve(member: string, answer: string, port: number): Promise<void> {
     const child = this.#run(
       member,
-      `require('node:net').createServer((s) => { s.on('error', () => {}); s.end('${text}'); })
+      `require('node:net').createServer((s) => { s.on('error', () => {}); s.end(${answer}); })
          .listen(${port}, '::', 1024, () => console.log('up'))`,
     );
     await once(child.stdout ?? child, 'data');

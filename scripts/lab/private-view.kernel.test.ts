@@ -14,6 +14,7 @@ import { createNamespace, deleteNamespace, ipBatch } from './network-namespace.t
 import { bgpctl, openbgpdDaemon, openbgpdView } from './openbgpd.ts';
 import { PrivateView } from './private-view.ts';
 import { tryCommand } from './run-command.ts';
+import { wg, wireguardDaemon, wireguardView } from './wireguard.ts';
 
 /** Runs a command where `/run` and `/var/lib` are empty, and no user or group but root is known. */
 const onBareMachine = (argv: readonly string[]): string[] => {
@@ -78,6 +79,10 @@ const makes: Readonly<Record<string, (folder: string) => Made>> = {
     const session = 'router-id 192.0.2.1; local-address 127.0.0.1; local-as 65001; peer-as 65001;';
     const view = exabgpView(folder, `neighbor 127.0.0.2 { ${session} }\n`);
     return { view, start: [exabgpDaemon(view, '127.0.0.1')], says: 'loaded new configuration successfully' };
+  },
+  WireGuard(folder) {
+    const view = wireguardView(folder);
+    return { view, start: [wireguardDaemon(view, 'wg0')], ask: wg(view, 'show'), says: 'interface: wg0' };
   },
 };
 

@@ -8,6 +8,21 @@ import { runCommand } from './run-command.ts';
 
 const listenPort = 51820;
 
+/** A view with the folder that wireguard-go makes its sockets in. */
+export function wireguardView(folder: string): PrivateView {
+  return new PrivateView(folder, { folders: [['/run/wireguard', 'root']] });
+}
+
+/** The argument list of wireguard-go, which stays in the foreground and makes the interface. */
+export function wireguardDaemon(view: PrivateView, device: string): string[] {
+  return view.inside(['wireguard-go', '-f', device]);
+}
+
+/** The argument list of wg(8) for its interfaces. */
+export function wg(view: PrivateView, ...command: readonly string[]): string[] {
+  return view.inside(['wg', ...command]);
+}
+
 /** What an interface has for the other end. */
 interface WireguardPeer {
   readonly publicKey: string;
@@ -52,11 +67,9 @@ export class Wireguard {
 
   /** Brings the interface up with these addresses, `100.64.0.10/24`, and peers. */
   async start(addresses: readonly string[], peers: readonly WireguardPeer[], mtu = 1280): Promise<void> {
-    const view = new PrivateView(this.#host.path(this.device), { folders: [['/run/wireguard', 'root']] });
+    const view = wireguardView(this.#host.path(this.device));
     this.#view = view;
-    this.#process = this.#host.spawn(this.device, view.inside(['wireguard-go', '-f', this.device]), {
-      env: { WG_PROCESS_FOREGROUND: '1' },
-    });
+    this.#process = this.#host.spawn(this.device, wireguardDaemon(view, this.device));
     await this.#process.ready(() => view.has(`/run/wireguard/${this.device}.sock`));
     const settings = peers.flatMap(({ publicKey, allowedIps, endpoint, port }) => [
       ...['peer', publicKey, 'allowed-ips', allowedIps.join()],
@@ -85,6 +98,6 @@ export class Wireguard {
 
   async #wg(...command: string[]): Promise<void> {
     if (this.#view === undefined) throw new Error(`${this.device} was not started`);
-    await this.#host.exec(this.#view.inside(['wg', ...command]));
+    await this.#host.exec(wg(this.#view, ...command));
   }
 }

@@ -3,12 +3,13 @@ import { localAsn, vipAddress } from '../../scripts/lab/addresses.ts';
 import type { Lab } from '../../scripts/lab/lab.ts';
 import type { MasterHost } from '../../scripts/lab/master-host.ts';
 import type { JsonObject } from '../../scripts/lab/object-store.ts';
+import { waitUntil } from '../../scripts/lab/wait-until.ts';
 import { startMaster } from './cluster.ts';
-import { createHaproxyLab } from './haproxy-lab.ts';
+import { createHaproxyLab, type StatServer, servers } from './haproxy-lab.ts';
 import { overlayAddress, WireguardOverlay } from './wireguard-overlay.ts';
 
 /** A lab whose load balancer and masters reach each other by WireGuard; clients come by the uplink. */
-export interface OverlayLab {
+interface OverlayLab {
   readonly lab: Lab;
   readonly overlay: WireguardOverlay;
 }
@@ -29,15 +30,19 @@ export function overlayMembers(masters: readonly MasterHost[]): string[] {
   return masters.map(overlayAddress);
 }
 
-/** The speaker peers with the load balancer by the overlay; BFD has the default timing. */
-export async function startOverlayMaster(lab: Lab, master: MasterHost, vipBind: boolean): Promise<void> {
-  await startMaster(lab, master, {
-    vipBind,
+/** A master whose speaker peers with the load balancer by the overlay. BFD has the default timing. */
+export async function startOverlayMaster(lab: Lab, master: MasterHost): Promise<void> {
+  await startMaster(lab, master, overlaySpeaker(lab, master));
+}
+
+/** Keys of speaker.yaml for that. */
+export function overlaySpeaker(lab: Lab, master: MasterHost): JsonObject {
+  return {
     apiServer: { address: overlayAddress(master) },
     routers: [
       { address: overlayAddress(lab.lb), asn: localAsn, holdTime: '9s', passwordFile: passwordOf(master) },
     ],
-  });
+  };
 }
 
 /** Keys of router.yaml for members of the overlay by BGP, with this data plane. */
@@ -65,6 +70,24 @@ export function overlayRouter(lab: Lab, kind: 'kernel' | 'haproxy' | 'auto'): Js
       ...(kind === 'auto' && { haproxy }),
     },
   };
+}
+
+/** Waits until HAProxy gives new connections to exactly these masters, by their overlay addresses. */
+export async function overlayServed(lab: Lab, masters: readonly MasterHost[]): Promise<void> {
+  const wanted = overlayMembers(masters).sort().join();
+  let last: readonly StatServer[] | undefined;
+  await waitUntil(
+    async () => {
+      last = await servers(lab).catch(() => undefined);
+      const serving = last?.filter(({ status }) => /^(UP|no check)/.test(status)).map(({ name }) => name);
+      return serving?.sort().join() === wanted;
+    },
+    {
+      what: `HAProxy serves ${wanted || 'nobody'}`,
+      timeoutMs: 30_000,
+      detail: () => `${JSON.stringify(last)}\n${lab.lb.router.process?.tail() ?? ''}`,
+    },
+  );
 }
 
 function passwordOf(host: { path(relative: string): string }): string {

@@ -26,6 +26,11 @@ export class WireguardOverlay {
     );
   }
 
+  /** Takes the interface of a host away, with its addresses and routes. */
+  async stop(host: Host): Promise<void> {
+    await this.#ends.find((end) => end.host === host)?.wireguard.stop();
+  }
+
   /** Brings up the interfaces of these hosts. */
   async start(hosts: readonly Host[]): Promise<void> {
     const starting = this.#ends.filter(({ host }) => hosts.includes(host));

@@ -1,20 +1,46 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { acquireInstanceLock, type InstanceLock, type RunningDaemon } from '@bgp-lb/daemon';
+import { acquireInstanceLock, type RunningDaemon } from '@bgp-lb/daemon';
+import { AutoRouter } from './auto/auto-router.ts';
+import { chosenConfig } from './auto/chosen-config.ts';
 import { awaitedListeners } from './bgp/awaited-listeners.ts';
 import { configWarnings } from './config/config-warnings.ts';
+import type { RouterConfig } from './config/router-config.ts';
 import type { DataPlaneHandlers } from './dataplane/data-plane.ts';
 import { makeRouterParts, type RouterOptions, type RouterParts } from './router-parts.ts';
 
+/** What a router is started with: of its configuration it may not be known yet which data plane it will have. */
+export interface StartOptions extends Omit<RouterOptions, 'config' | 'reread' | 'auto'> {
+  readonly config: RouterConfig;
+  /** Reads the configuration as it is now. Throws ConfigError. */
+  readonly reread: () => RouterConfig;
+}
+
 /** Builds the router, takes over what the data plane has, and starts it. */
-export async function startRouter(options: RouterOptions): Promise<RunningDaemon> {
-  const { config } = options;
+export async function startRouter(options: StartOptions): Promise<RunningDaemon> {
+  const { config, reread } = options;
+  const { dataplane } = config;
   mkdirSync(config.stateDir, { recursive: true, mode: 0o755 });
   const lock = await acquireInstanceLock(join(config.stateDir, 'router.lock'));
-  const router = new Router(makeRouterParts(options), lock);
+  const make = (one: Pick<RouterOptions, 'config' | 'reread' | 'auto'>): Router =>
+    new Router(makeRouterParts({ ...options, ...one }));
+  const router =
+    dataplane.kind === 'auto'
+      ? new AutoRouter({
+          ...{ config, dataplane, reread },
+          start: async (one) => {
+            const started = make(one);
+            await started.start();
+            return started;
+          },
+        })
+      : make({ config: chosenConfig(config), reread: () => chosenConfig(reread()) });
   await router.start();
   return {
-    stop: () => router.stop(),
+    stop: async (signal) => {
+      await router.stop(signal);
+      lock.release();
+    },
     reload: () => router.reload(),
     checkWell: () => router.checkWell(),
   };
@@ -23,11 +49,9 @@ export async function startRouter(options: RouterOptions): Promise<RunningDaemon
 /** The order in which the parts begin and end. */
 class Router {
   readonly #parts: RouterParts;
-  readonly #lock: InstanceLock;
 
-  constructor(parts: RouterParts, lock: InstanceLock) {
+  constructor(parts: RouterParts) {
     this.#parts = parts;
-    this.#lock = lock;
   }
 
   async start(): Promise<void> {
@@ -58,6 +82,7 @@ class Router {
     this.#parts.clients.start();
     this.#parts.stalls.start();
     this.#parts.instance.start();
+    this.#parts.chooser?.start();
   }
 
   #dataPlaneHandlers(): DataPlaneHandlers {
@@ -101,8 +126,9 @@ class Router {
   }
 
   /** The data plane forwards on, masters and upstreams keep what they have; nothing else is left behind (invariant 6). */
-  async stop(): Promise<void> {
+  async stop(_signal?: NodeJS.Signals): Promise<void> {
     const parts = this.#parts;
+    parts.chooser?.stop();
     parts.touched.close();
     parts.bfd.detach();
     parts.stalls.stop();
@@ -121,7 +147,6 @@ class Router {
     await parts.dataPlane.stop();
     parts.observer.close();
     await parts.control.close();
-    this.#lock.release();
   }
 
   #reportProblems(): void {

@@ -4,6 +4,9 @@ import { linuxSockets } from '@bgp-lb/linux';
 import { asn, parseRouterId } from '@bgp-lb/protocol';
 import { systemClock } from '@bgp-lb/protocol/node';
 import { makeControl } from './api/make-control.ts';
+import type { AutoOptions } from './auto/auto-router.ts';
+import { DataPlaneChooser } from './auto/data-plane-chooser.ts';
+import { UndecidedDataPlane } from './auto/undecided-data-plane.ts';
 import { connectBfd } from './bfd/connect-bfd.ts';
 import type { NeighborBfd } from './bfd/neighbor-bfd.ts';
 import { StallWatch } from './bfd/stall-watch.ts';
@@ -18,7 +21,7 @@ import { chooseRouterId } from './bgp/router-identity.ts';
 import { TouchedVips } from './bgp/touched-vips.ts';
 import { UpstreamAdvertiser } from './bgp/upstream-advertiser.ts';
 import { CurrentConfig } from './config/current-config.ts';
-import type { RouterConfig } from './config/router-config.ts';
+import type { ChosenConfig, RouterConfig } from './config/router-config.ts';
 import { stateFiles } from './config/state-files.ts';
 import { announcedVips } from './config/vip-endpoint.ts';
 import type { DataPlane } from './dataplane/data-plane.ts';
@@ -41,6 +44,7 @@ import { RouterObserver } from './observe/router-observer.ts';
 import { ServiceStatus, servedVips, serviceStatusLine } from './observe/service-status.ts';
 import { makeOnLinkResponder } from './on-link/make-on-link-responder.ts';
 import type { OnLinkResponder } from './on-link/on-link-responder.ts';
+import { PathTester } from './paths/path-tester.ts';
 import { PoolController } from './pool/pool-controller.ts';
 import { VipPools } from './pool/vip-pools.ts';
 import { Rebalancer } from './rebalance/rebalancer.ts';
@@ -51,9 +55,11 @@ import { makeVirtualRouter, type RunningVirtualRouter } from './vrrp/make-virtua
 const EVENTS_KEPT = 1000;
 
 export interface RouterOptions {
-  readonly config: RouterConfig;
+  readonly config: ChosenConfig;
   /** Reads the configuration as it is now. Throws ConfigError. */
-  readonly reread: () => RouterConfig;
+  readonly reread: () => ChosenConfig;
+  /** Where the data plane is chosen by what members show. */
+  readonly auto?: AutoOptions;
   /** What the BFD thread runs. */
   readonly program: URL;
   readonly logger: Logger;
@@ -88,6 +94,8 @@ export interface RouterParts {
   readonly serviceStatus: ServiceStatus;
   readonly instance: InstanceReporter;
   readonly control: ControlServer;
+  /** Only while the data plane is to be chosen. */
+  readonly chooser: DataPlaneChooser | undefined;
 }
 
 /**
@@ -109,7 +117,11 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
   const ca = new CaFile(config.healthCheck.caFile, now);
   const pools = new VipPools(config);
   const forwardingTimes = new ForwardingTimes(now, config);
-  const dataPlane = makeDataPlane(config, observer, current, ca, pools.all);
+  const { auto } = options;
+  const wanted = makeDataPlane(config, observer, current, ca, pools.all);
+  const undecided =
+    auto !== undefined && auto.choice === undefined ? new UndecidedDataPlane(wanted) : undefined;
+  const dataPlane = undecided ?? wanted;
   const onLink = makeOnLinkResponder(config, clock, observer);
   const vrrp = makeVirtualRouter(config, current, pools.all, clock, {
     changed: (change) => {
@@ -217,11 +229,23 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
       ...{ forwardingTimes, health, ca },
     },
   });
+  const paths = new PathTester({ config: () => current.config, pools: pools.all, dataPlane, ca });
+  const chooser =
+    undecided &&
+    new DataPlaneChooser({
+      ...{ dataPlane: undecided, test: () => paths.test(), clock, wallClock: Date.now },
+      decided: (choice) => {
+        auto?.decided(choice);
+        observer.dataPlaneChosen(choice);
+      },
+      problem: (text) => observer.problem(text),
+    });
+  if (auto?.choice !== undefined) observer.dataPlaneChosen(auto.choice);
   const control = makeControl({
     sources: {
       ...{ config: () => current.config, routerId, version, pools: pools.all, dataPlane, onLink, bgp, bfd },
       ...{ forwardingTimes, membership, advertiser, rebalancer, drain, memberDrains, ca, clients, now },
-      ...{ startedAt, virtualRouter: vrrp?.router },
+      ...{ startedAt, paths, auto: () => chooser?.status() ?? auto?.choice, virtualRouter: vrrp?.router },
     },
     routes: [reload.route(), mrtRoute(recorder)],
     ...{ metrics, events, logger },
@@ -229,7 +253,7 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
   return {
     ...{ current, observer, pools, dataPlane, trouble, forwardingTimes, health, controller, onLink, vrrp },
     ...{ bgp, membership, stalls, bfd, touched, rebalancer, clients, drain, memberDrains, reload },
-    ...{ serviceStatus, instance, control },
+    ...{ serviceStatus, instance, control, chooser },
   };
 }
 

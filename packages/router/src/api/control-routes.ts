@@ -10,6 +10,7 @@ import {
   type RouterId,
 } from '@bgp-lb/protocol';
 import { schedulingText } from '@bgp-lb/protocol/node';
+import type { AutoStatus } from '../auto/data-plane-choice.ts';
 import type { NeighborBfd } from '../bfd/neighbor-bfd.ts';
 import type { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import { canonicalText } from '../bgp/neighbor-options.ts';
@@ -25,7 +26,7 @@ import type { CaFile } from '../health/ca-file.ts';
 import type { MembershipSources } from '../membership/membership-sources.ts';
 import type { ForwardingTimes } from '../observe/forwarding-times.ts';
 import type { OnLinkResponder } from '../on-link/on-link-responder.ts';
-import { PathTester } from '../paths/path-tester.ts';
+import type { PathTester } from '../paths/path-tester.ts';
 import type { Pool } from '../pool/pool.ts';
 import { rebalanceRoutes } from '../rebalance/rebalance-routes.ts';
 import type { Rebalancer } from '../rebalance/rebalancer.ts';
@@ -65,6 +66,9 @@ export interface ControlSources {
   readonly clients: Pick<ClientWatch, 'of'>;
   readonly now: () => number;
   readonly startedAt: number;
+  readonly paths: Pick<PathTester, 'test'>;
+  /** Where the data plane is chosen by what members show. */
+  readonly auto: () => AutoStatus | undefined;
 }
 
 /** The router's own operations of the API. */
@@ -74,7 +78,6 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
     path,
     handle,
   });
-  const paths = new PathTester(sources);
   return [
     get('/api/v1/status', () => routerStatus(sources)),
     get('/api/v1/neighbors', () => neighborStatuses(sources)),
@@ -85,7 +88,7 @@ export function controlRoutes(sources: ControlSources): ControlRoute[] {
     ...drainRoutes(sources.drain, sources.memberDrains),
     ...rebalanceRoutes(sources.rebalancer, sources.pools),
     resetRoute(sources.bgp),
-    { method: 'POST', path: '/api/v1/paths', handle: () => paths.test() },
+    { method: 'POST', path: '/api/v1/paths', handle: () => sources.paths.test() },
   ];
 }
 
@@ -94,6 +97,7 @@ export async function routerStatus(sources: ControlSources): Promise<RouterStatu
   const config = sources.config();
   const { routerId, pools, dataPlane, onLink, bfd, ca, now, version, startedAt } = sources;
   const { vips, ...dataplane } = dataPlane.status({ shares: false });
+  const auto = sources.auto();
   return {
     routerId: formatRouterId(routerId),
     asn: config.asn,
@@ -122,7 +126,7 @@ export async function routerStatus(sources: ControlSources): Promise<RouterStatu
       scheduling: bfd.scheduling === undefined ? null : schedulingText(bfd.scheduling),
       problems: (await bfd.status())?.receive.missing ?? ['BFD is not running, and is started again'],
     },
-    dataplane,
+    dataplane: auto === undefined ? dataplane : { ...dataplane, auto },
     md5: config.neighbors.some(({ passwordFile }) => passwordFile !== undefined) ? tcpMd5Counters() : null,
     onLink: onLink.status().map((one) => ({ ...one, sinceMs: Math.round(now() - onLink.sinceOf(one)) })),
     vrrp: sources.virtualRouter?.status() ?? null,

@@ -1,4 +1,5 @@
 import type { BfdState } from '@bgp-lb/protocol';
+import type { AutoStatus } from '../auto/data-plane-choice.ts';
 import type { UpstreamAdvertisement } from '../bgp/upstream-advertiser.ts';
 import type { DataPlaneStatus, ForwardingShare } from '../dataplane/data-plane.ts';
 import type { DrainState } from '../drain/host-drain.ts';
@@ -69,7 +70,10 @@ export interface RouterStatus {
   readonly healthCheck: { readonly verified: boolean; readonly detail: string };
   /** The BFD thread: `SCHED_FIFO 10`, or less and why; `null` while it does not run or no neighbor has BFD. */
   readonly bfd: { readonly scheduling: string | null; readonly problems: readonly string[] };
-  readonly dataplane: Omit<DataPlaneStatus, 'vips'>;
+  readonly dataplane: Omit<DataPlaneStatus, 'vips'> & {
+    /** With `dataplane.kind: auto`: which it is, and why. */
+    readonly auto?: AutoStatus;
+  };
   /**
    * Segments that the kernel of this host dropped for their TCP-MD5 signature (RFC 2385), `null` without passwords.
    * A wrong password shows here and nowhere else: the connection is not refused, it never comes.

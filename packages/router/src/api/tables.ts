@@ -1,9 +1,17 @@
 import { age, type LoggedEvent, lastErrorOf, type Table } from '@bgp-lb/daemon';
+import type { AutoStatus } from '../auto/data-plane-choice.ts';
 import type { DataPlaneStatus } from '../dataplane/data-plane.ts';
 import type { NeighborStatus, RouterRoutes } from './neighbor-status.ts';
 import { type RouterStatus, withheldText } from './router-status.ts';
 import { sourceTables } from './source-tables.ts';
 import { vrrpTables } from './vrrp-tables.ts';
+
+/** What `dataplane.kind: auto` has come to. */
+export function autoText({ kind, reason }: AutoStatus): string {
+  return kind === null
+    ? `the data plane is not decided yet, and no client is served: ${reason}`
+    : `the data plane is ${kind} by dataplane.kind auto: ${reason}`;
+}
 
 /** `status` for people: the VIPs, their members, and what is to be known about the host. */
 export function statusTables(status: RouterStatus): Table[] {
@@ -12,6 +20,7 @@ export function statusTables(status: RouterStatus): Table[] {
     ...drainNotes(drain),
     ...(healthCheck.verified ? [] : [healthCheck.detail]),
     ...dataplane.problems,
+    ...(dataplane.auto === undefined ? [] : [autoText(dataplane.auto)]),
     ...bfd.problems.map((problem) => `BFD does not receive: ${problem}`),
     ...(bfd.scheduling === null || bfd.scheduling.startsWith('SCHED_FIFO')
       ? []

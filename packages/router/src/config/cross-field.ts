@@ -6,11 +6,12 @@ import {
 } from '@bgp-lb/daemon';
 import { isSameVersion, parseIpAddress, parsePrefix, prefixContains, withoutZone } from '@bgp-lb/protocol';
 import { capabilityFaults } from './capability-faults.ts';
+import { dataPlaneFaults } from './data-plane-faults.ts';
 import { familyFaults, upstreamFamilyFaults } from './family-faults.ts';
-import { haproxyFaults } from './haproxy-faults.ts';
 import { linkLocalFaults } from './link-local-faults.ts';
 import { memberFaults } from './member-faults.ts';
-import type { KernelDataplaneConfig, NeighborConfig, RouterConfig } from './router-config.ts';
+import { repeated } from './repeated.ts';
+import type { NeighborConfig, RouterConfig } from './router-config.ts';
 import { unusableValues } from './unusable-values.ts';
 import { vrrpFaults } from './vrrp-faults.ts';
 
@@ -38,18 +39,6 @@ export function crossFieldFaults(config: RouterConfig): readonly CrossFieldFault
 }
 
 type Path = readonly (string | number)[];
-
-function repeated(
-  values: readonly (string | undefined)[],
-  path: (i: number) => Path,
-  allowed: string,
-): CrossFieldFault[] {
-  return values.flatMap((value, i) =>
-    value !== undefined && values.indexOf(value) < i
-      ? [{ path: path(i), message: 'is there twice', value, allowed }]
-      : [],
-  );
-}
 
 function duplicates({ vips, neighbors, listen }: RouterConfig): CrossFieldFault[] {
   return [
@@ -281,49 +270,4 @@ function bfdFaults({ neighbors }: RouterConfig): CrossFieldFault[] {
     }
     return faults;
   });
-}
-
-function dataPlaneFaults(config: RouterConfig): CrossFieldFault[] {
-  const { dataplane } = config;
-  return dataplane.kind === 'kernel' ? kernelFaults(dataplane) : haproxyFaults(config, dataplane);
-}
-
-function kernelFaults({
-  table,
-  markBase,
-  protocol,
-  proxyInterfaces,
-  proxyMode,
-}: KernelDataplaneConfig): CrossFieldFault[] {
-  const faults: CrossFieldFault[] = [];
-  if (table >= markBase && table < markBase + 1024) {
-    const path = ['dataplane', 'table'];
-    const message = 'is one of the tables of the health checks';
-    faults.push({
-      path,
-      message,
-      value: table,
-      allowed: `a table outside ${markBase} to ${markBase + 1023}`,
-    });
-  }
-  const twice = repeated(proxyInterfaces, (i) => ['dataplane', 'proxyInterfaces', i], 'each interface once');
-  faults.push(...twice);
-  if (proxyMode === 'macvlan' && proxyInterfaces.length === 0) {
-    const path = ['dataplane', 'proxyMode'];
-    const message = 'needs an interface to answer on';
-    faults.push({
-      path,
-      message,
-      value: proxyMode,
-      allowed: 'macvlan with dataplane.proxyInterfaces, or responder',
-    });
-  }
-  // 186 to 192 are the routing protocols of rtnetlink.h that sweep their own number at start.
-  const taken = [11, 12, 16, 42, 186, 187, 188, 189, 192];
-  if (taken.includes(protocol)) {
-    const path = ['dataplane', 'protocol'];
-    const message = 'is the number of another routing daemon';
-    faults.push({ path, message, value: protocol, allowed: `a number but ${taken.join(', ')}` });
-  }
-  return faults;
 }

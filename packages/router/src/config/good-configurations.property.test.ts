@@ -8,6 +8,7 @@ import { BgpSpeaker } from '@bgp-lb/protocol/node';
 import { ManualClock, MemoryNetwork } from '@bgp-lb/protocol/testing';
 import * as fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
+import { withChoice } from '../auto/chosen-config.ts';
 import { BgpNeighbors } from '../bgp/bgp-neighbors.ts';
 import { VipPools } from '../pool/vip-pools.ts';
 import { makeRouterParts } from '../router-parts.ts';
@@ -115,9 +116,10 @@ it('each configuration that is called good starts, and gets a session with each 
       if (config === undefined) return;
       started += 1;
       // All that the router consists of takes it; what reaches for the host begins with `start`.
+      const chosen = withChoice(config, undefined);
       makeRouterParts({
-        config,
-        reread: () => config,
+        config: chosen,
+        reread: () => chosen,
         program: new URL('file:///none'),
         logger: createLogger('error'),
         version: '0',

@@ -54,3 +54,48 @@ describe('with HAProxy', () => {
     expect(faultsOf(changes, 'kernel')).toBe('');
   });
 });
+
+describe('with either, as members show', () => {
+  const faults = (dataplane: object, changes: object = {}): string =>
+    (
+      routerSchema.safeParse({
+        asn: 64512,
+        vips: [{ address: 'fd00::100' }],
+        ...changes,
+        dataplane: { kind: 'auto', ...dataplane },
+      }).error?.issues ?? []
+    )
+      .map(({ path, message }) => `${path.join('.')}: ${message}`)
+      .join();
+
+  it('has the settings of both, each with its defaults', () => {
+    const { dataplane } = routerSchema.parse({
+      asn: 64512,
+      vips: [{ address: 'fd00::100', members: { static: [{ address: 'fd00::11' }] } }],
+      dataplane: { kind: 'auto', kernel: { buckets: 64 } },
+    });
+    expect(dataplane).toMatchObject({
+      kind: 'auto',
+      kernel: { buckets: 64, protocol: 84 },
+      haproxy: { maxConnections: 8000 },
+    });
+  });
+
+  it.each([
+    ['dataplane.kernel.protocol', { kernel: { protocol: 186 } }, 'another routing daemon'],
+    ['dataplane.haproxy.folder', { haproxy: { folder: '/srv/a b' } }, 'has " "'],
+    ['dataplane', { buckets: 64 }, 'buckets'],
+  ])('%s refuses %j', (place, dataplane, words) => {
+    expect(faults(dataplane)).toContain(`${place}: `);
+    expect(faults(dataplane)).toContain(words);
+  });
+
+  it('is not decided where keepalived is to be told which it is', () => {
+    const vrrp = { interface: 'eth1', peers: ['10.0.1.9'] };
+    expect(faults({}, { vrrp })).toContain('dataplane.kind: cannot be decided by itself with vrrp');
+  });
+
+  it('takes no health check that HAProxy cannot make', () => {
+    expect(faults({}, { healthCheck: { serverName: '10.0.0.1' } })).toContain('healthCheck.serverName: ');
+  });
+});

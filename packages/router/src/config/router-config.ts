@@ -29,3 +29,10 @@ export type UpstreamNeighborConfig = Extract<NeighborConfig, { readonly role: 'u
 export type DataplaneConfig = RouterConfig['dataplane'];
 export type KernelDataplaneConfig = Extract<DataplaneConfig, { readonly kind: 'kernel' }>;
 export type HaproxyDataplaneConfig = Extract<DataplaneConfig, { readonly kind: 'haproxy' }>;
+/** The kernel where it can serve every member, else HAProxy; with the settings of both. */
+export type AutoDataplaneConfig = Extract<DataplaneConfig, { readonly kind: 'auto' }>;
+/** A data plane of one kind. */
+export type ChosenDataplaneConfig = KernelDataplaneConfig | HaproxyDataplaneConfig;
+
+/** The configuration when it is known of which kind the data plane is. */
+export type ChosenConfig = Omit<RouterConfig, 'dataplane'> & { readonly dataplane: ChosenDataplaneConfig };

@@ -202,8 +202,18 @@ const haproxyDataplane = z.strictObject({
     .describe('Protocol number of these routes. Nothing else may use it.'),
 });
 
+const autoDataplane = z.strictObject({
+  kind: z
+    .literal('auto')
+    .describe(
+      'Who forwards: the kernel where a request to the VIP through every member is answered, else HAProxy. Decided once, when the first members answer, and kept in `stateDir` until `uninstall`; no client is served before. Not with `vrrp`.',
+    ),
+  kernel: kernelDataplane.omit({ kind: true }).prefault({}).describe('Settings for `kind: kernel`.'),
+  haproxy: haproxyDataplane.omit({ kind: true }).prefault({}).describe('Settings for `kind: haproxy`.'),
+});
+
 /** By `kind`: what belongs to one kind of data plane is refused for another. */
-const dataplane = z.discriminatedUnion('kind', [kernelDataplane, haproxyDataplane]);
+const dataplane = z.discriminatedUnion('kind', [kernelDataplane, haproxyDataplane, autoDataplane]);
 
 const api = z.strictObject({
   socket: socketPath()

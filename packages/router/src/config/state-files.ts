@@ -10,4 +10,6 @@ export const stateFiles = {
   memberNames: 'member-names.json',
   /** The last good lists of members from ConfigMaps. */
   memberLists: 'member-lists.json',
+  /** What `dataplane.kind: auto` was decided to be. */
+  dataPlane: 'data-plane.json',
 } as const;

@@ -2,9 +2,13 @@ import { join } from 'node:path';
 import { RouteSocket } from '@bgp-lb/linux';
 import { hostPrefix } from '@bgp-lb/protocol';
 import { systemClock } from '@bgp-lb/protocol/node';
-
 import { onLinkInterfaces } from '../config/on-link-interfaces.ts';
-import type { HaproxyDataplaneConfig, KernelDataplaneConfig, RouterConfig } from '../config/router-config.ts';
+import type {
+  ChosenConfig,
+  HaproxyDataplaneConfig,
+  KernelDataplaneConfig,
+  RouterConfig,
+} from '../config/router-config.ts';
 import { stateFiles } from '../config/state-files.ts';
 import type { CaFile } from '../health/ca-file.ts';
 import type { MemberView } from '../pool/member-view.ts';
@@ -29,7 +33,7 @@ const REPAIR_INTERVAL = 30_000;
  * @param current has the configuration as it was last taken
  */
 export function makeDataPlane(
-  config: RouterConfig,
+  config: ChosenConfig,
   observer: { problem(problem: string): void },
   current: { readonly config: RouterConfig },
   ca: Pick<CaFile, 'text'>,

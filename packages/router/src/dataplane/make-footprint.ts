@@ -1,11 +1,37 @@
-import type { RouterConfig } from '../config/router-config.ts';
-import type { DataPlaneFootprint } from './data-plane-footprint.ts';
+import { chosenConfig, dataplaneOf } from '../auto/chosen-config.ts';
+import type { ChosenDataplaneConfig, RouterConfig } from '../config/router-config.ts';
+import type { DataPlaneFootprint, Removal } from './data-plane-footprint.ts';
 import { haproxyFootprint } from './haproxy/haproxy-footprint.ts';
 import { kernelFootprint } from './kernel/kernel-footprint.ts';
 
 /** The footprint of the data plane that the configuration asks for. */
 export function makeFootprint(config: RouterConfig): DataPlaneFootprint {
   const { dataplane } = config;
+  if (dataplane.kind !== 'auto') return footprintOf(dataplane, config);
+  const both = (['kernel', 'haproxy'] as const).map((kind) =>
+    footprintOf(dataplaneOf(dataplane, kind), config),
+  );
+  return {
+    kind: 'auto',
+    // What counts is what was decided; a start in another life may have left something of both.
+    examine: (asked) => footprintOf(chosenConfig(config).dataplane, config).examine(asked),
+    async remove(isDry) {
+      const removals: Removal[] = [];
+      for (const one of both) removals.push(await one.remove(isDry));
+      return {
+        removed: removals.flatMap(({ removed }) => removed),
+        restored: removals.flatMap(({ restored }) => restored),
+        left: removals.flatMap(({ left }) => left),
+      };
+    },
+    async snapshot() {
+      const parts = await Promise.all(both.map((one) => one.snapshot()));
+      return Object.assign({}, ...parts) as Readonly<Record<string, unknown>>;
+    },
+  };
+}
+
+function footprintOf(dataplane: ChosenDataplaneConfig, config: RouterConfig): DataPlaneFootprint {
   switch (dataplane.kind) {
     case 'kernel':
       return kernelFootprint(dataplane, config);

@@ -1,7 +1,8 @@
 import { age, lastErrorOf, type SessionErrors, type Table } from '@bgp-lb/daemon';
 import type { NeighborStatus } from '../api/neighbor-status.ts';
 import type { RouterStatus, VipStatus } from '../api/router-status.ts';
-import { advertisedText } from '../api/tables.ts';
+import { advertisedText, autoText } from '../api/tables.ts';
+import type { AutoStatus } from '../auto/data-plane-choice.ts';
 import { clientHints } from '../evidence/client-hints.ts';
 import { isDoubtful } from '../evidence/client-judge.ts';
 import type { Reason } from './reason.ts';
@@ -43,6 +44,7 @@ export function explain(
       reason(dataplane.kind, false, text, '`bgp-lb-router doctor` looks closer'),
     ),
     ...dataplane.warnings.map((text) => reason(dataplane.kind, true, text, '')),
+    ...(dataplane.auto === undefined ? [] : [autoReason(dataplane.auto)]),
     ...bfd.problems.map((text) => reason('BFD', false, text, 'see the log of the router')),
   ];
   return vips.map((vip) => {
@@ -80,6 +82,11 @@ function reason(
   sinceMs: number | null = null,
 ): Reason {
   return { what, pass, sinceMs, reason: text, next: pass ? '' : next };
+}
+
+function autoReason(auto: AutoStatus): Reason {
+  const next = 'it is decided when a member answers; dataplane.kind: kernel or haproxy decides it now';
+  return reason('data plane', auto.kind !== null, autoText(auto), next);
 }
 
 function gatePool({ members }: VipStatus): Reason {

@@ -15,8 +15,8 @@ import {
   type PeerEvent,
   schedulingText,
 } from '@bgp-lb/protocol/node';
+import type { DataPlaneChoice } from '../auto/data-plane-choice.ts';
 import { type BfdFailure, describeBfdChange } from '../bfd/bfd-failure.ts';
-
 import type { DrainPhase } from '../drain/host-drain.ts';
 import type { MemberDrainOrder } from '../drain/member-drains.ts';
 import { isDoubtful, type VipEvidence } from '../evidence/client-judge.ts';
@@ -324,6 +324,12 @@ export class RouterObserver {
     const text = isWell ? `${title} is as wanted again` : `${title} is not as wanted: ${problem}`;
     const bound = { subject: '', limits: LIMITS.dataPlane };
     this.#record(isWell ? 'info' : 'error', 'data-plane', { problem: problem ?? null }, text, bound);
+  }
+
+  /** What `dataplane.kind: auto` has come to: once when it is decided, and at each start. */
+  dataPlaneChosen({ kind, reason, decidedAt }: DataPlaneChoice): void {
+    const text = `the data plane is ${kind}, as decided ${decidedAt}: ${reason}`;
+    this.#record('info', 'data-plane-chosen', { kind, reason, decidedAt }, text);
   }
 
   configured(settings: readonly string[]): void {

@@ -164,10 +164,9 @@ describe('the page about migration, with a haproxy.cfg of the guide', { timeout:
       'sh',
       `${here}/client.sh`,
     );
-    for (const { text } of chapterBlocks(
-      'migration.md',
-      'From a hand-made haproxy.cfg, staying with HAProxy',
-    )) {
+    const blocks = chapterBlocks('migration.md', 'From a hand-made haproxy.cfg, staying with HAProxy');
+    const [back, ...onward] = blocks.toReversed();
+    for (const { text } of onward.toReversed()) {
       await runBlock(text);
       if (text.includes('bgp-lb-router fib')) {
         // As the page says: on when each member has passed its check.
@@ -193,6 +192,11 @@ describe('the page about migration, with a haproxy.cfg of the guide', { timeout:
     // The old one was bound to all addresses.
     const listening = await machine.run('ss', '-Hltn', 'sport', '=', ':6443');
     expect(listening.trim().split('\n')).toEqual([expect.stringContaining(` ${vip}:6443 `)]);
+
+    await runBlock(back?.text ?? '');
+    expect(await machine.run('ss', '-Hltn', 'sport', '=', ':6443')).toContain(' 0.0.0.0:6443 ');
+    await runBlock(curl);
+    expect(await machine.run('ip', 'route', 'show', 'table', 'all', 'proto', '84')).toBe('');
   });
 });
 

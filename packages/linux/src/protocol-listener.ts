@@ -1,4 +1,4 @@
-/** Hears the IP packets of one protocol that arrive on a link, the one that they are for: packet(7), without the link-layer header. */
+/** Hears the IP packets of one protocol that arrive on a link, whatever host they are for: packet(7), without the link-layer header. */
 import type { Socket } from 'node:net';
 import { streamOf } from './descriptor-stream.ts';
 import { addressBytes, type IpVersion } from './internet-address.ts';

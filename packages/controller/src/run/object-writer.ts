@@ -16,7 +16,7 @@ const MANAGERS: Readonly<Record<Apply['what'], string>> = {
   provisioned: 'bgp-lb-controller-publish',
 };
 
-/** Objects of others are never forced: the one that has set a field keeps it. */
+/** Objects of others are never forced: a field belongs to the manager that has set it. */
 const OURS: ReadonlySet<Apply['what']> = new Set(['status', 'provider-status', 'pool']);
 
 export interface ObjectWriterOptions {

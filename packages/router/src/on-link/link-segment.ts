@@ -145,7 +145,7 @@ export class LinkSegment {
     const before = this.#claims.get(address);
     if (before === undefined || this.#isClosed) return;
     const { own, clock, isServing, changed, isOwner } = this.#options;
-    // One that has a VIP by VRRP is asked for it, whether its pool has a member or not: clients are to be refused at once then.
+    // A host that has a VIP by VRRP is asked for it, whether its pool has a member or not: clients are to be refused at once then.
     const context: ClaimContext = {
       own,
       isServing: isServing(address) || isOwner?.() === true,

@@ -15,7 +15,7 @@ export interface Advertisement {
   readonly source: string;
   readonly version: 2 | 3;
   readonly vrid: number;
-  /** 0: the one that sends it gives up. */
+  /** 0: the sender gives up. */
   readonly priority: number;
 }
 

@@ -2,7 +2,7 @@ import type { HeardRouter } from './heard-routers.ts';
 
 /** How long the link is listened to before the first start (ms): an owner with the usual interval says so three times. */
 const LISTEN = 3_000;
-/** One that has used our VRID is waited for until it was silent for so long (ms). */
+/** Another user of our VRID is waited for until it was silent for so long (ms). */
 const SILENT = 10_000;
 
 /** Whether keepalived may be started where it did not run: not beside others that use its VRID. */

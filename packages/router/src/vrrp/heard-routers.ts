@@ -1,6 +1,6 @@
 import type { Advertisement } from './advertisement.ts';
 
-/** One that sends as many: the oldest is forgotten. */
+/** Of more senders than that the oldest is forgotten. */
 const MOST = 64;
 /** A virtual router that was silent for so long is shown no more (ms). */
 const KEPT = 60_000;

@@ -17,7 +17,7 @@ export interface FitnessFacts {
   readonly isDrained: boolean;
 }
 
-/** Why this host cannot serve clients the one that the members are; undefined while it can. Pure. */
+/** Why this host cannot serve clients, whatever the members are; undefined while it can. Pure. */
 export function unfitness({
   links,
   trackInterfaces,

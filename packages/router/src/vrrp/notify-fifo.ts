@@ -6,7 +6,7 @@ import type { Clock } from '@bgp-lb/protocol/node';
 const RETRY = 50;
 /** keepalived closes it for a moment when it takes another configuration: only after so long without it counts as ended (ms). */
 const GONE = 150;
-/** Without a line for so long after it was opened it has none for us (ms): the one that wrote before has been read by another life of ours. */
+/** Without a line for so long after it was opened it has none for us (ms): what was written before has been read by another life of ours. */
 const QUIET = 100;
 /** A line is some 30 octets: what is longer is no notification. */
 const LONGEST = 4096;

@@ -6,7 +6,7 @@ export interface ReasonFacts {
   readonly state: InstanceState;
   readonly priority: number;
   readonly unfit: string | undefined;
-  /** One that said last of the VIPs that it has them, or gives them up, and is a peer. */
+  /** The peer that said last of the VIPs that it has them, or gives them up. */
   readonly heard: HeardRouter | undefined;
   /** After so long a silent owner counts as dead (ms). */
   readonly window: number;

@@ -57,7 +57,7 @@ export interface VirtualRouterOptions {
   readonly config: () => { readonly vrrp: VrrpConfig; readonly vips: readonly string[] };
   readonly kind: DataplaneConfig['kind'];
   readonly host: VirtualRouterHost;
-  /** Why the data plane cannot serve, the one that the members are; undefined while it can. */
+  /** Why the data plane cannot serve, whatever the members are; undefined while it can. */
   readonly dataPlaneFault: () => string | undefined;
   /** Members that are known and not used. */
   readonly missingMembers: () => number;

@@ -72,7 +72,9 @@ export { chainsThatDrop, type NftChain } from './doctor/check-firewall.ts';
 export { checkLiveness } from './doctor/check-liveness.ts';
 export { checkOwners, type OwnerQuestion } from './doctor/check-owners.ts';
 export { checkScheduling } from './doctor/check-scheduling.ts';
+export { droppedSignatures } from './doctor/dropped-signatures.ts';
 export { type Finding, fault, findingsTable, good, warning } from './doctor/finding.ts';
+export { badFirst, type Reason, reasonsTable } from './explain/reason.ts';
 export { HttpsProbe, type HttpsProbeOptions } from './health/https-probe.ts';
 export {
   failingChecks,
@@ -80,10 +82,9 @@ export {
   type ProbeKind,
   type ProbeResult,
 } from './health/probe-result.ts';
-export { RiseFall, type RiseFallOptions, type RiseFallState } from './health/rise-fall.ts';
 export type { ClientCertificate } from './health/tls-connection.ts';
 export { age } from './output/age.ts';
-export { lastErrorOf, type SessionErrors } from './output/last-error.ts';
+export { lastErrorOf, lastErrorText, type SessionErrors } from './output/last-error.ts';
 export {
   LineLimiter,
   type LineLimits,

@@ -1,4 +1,4 @@
-import { age, lastErrorOf, type SessionErrors, type Table } from '@bgp-lb/daemon';
+import { age, lastErrorText, type SessionErrors, type Table } from '@bgp-lb/daemon';
 import type { SpeakerStatus } from './status.ts';
 
 /** An entry of `routers`, as far as people are shown it. */
@@ -43,7 +43,7 @@ export function statusTables(status: ShownStatus): readonly Table[] {
         router.bfd,
         router.remoteAsn,
         router.password,
-        lastError(router),
+        lastErrorText(router),
       ]),
       empty: 'no routers: none is configured',
     },
@@ -84,12 +84,6 @@ export function statusTables(status: ShownStatus): readonly Table[] {
           },
         ]),
   ];
-}
-
-/** The last error with its age: one of a session that stands is of the session before. */
-function lastError(router: ShownRouter): string {
-  const error = lastErrorOf(router);
-  return error === undefined ? '' : `${error.text} (${age(error.agoMs)} ago)`;
 }
 
 /** What of this host's network is not as it should be. */

@@ -1,3 +1,5 @@
+import { age } from './age.ts';
+
 /** Something that ended a session or an attempt at one. */
 interface Ended {
   readonly text: string;
@@ -30,4 +32,10 @@ export function lastErrorOf(session: SessionErrors): Ended | undefined {
     error === null ? [] : [{ agoMs: error.agoMs, text: `${lead}${error.text}` }],
   );
   return errors.sort((a, b) => a.agoMs - b.agoMs)[0];
+}
+
+/** The last error with its age, since one of an established session is of the session before; empty where there was none. */
+export function lastErrorText(session: SessionErrors): string {
+  const error = lastErrorOf(session);
+  return error === undefined ? '' : `${error.text} (${age(error.agoMs)} ago)`;
 }

@@ -1,4 +1,4 @@
-import { age, type LoggedEvent, lastErrorOf, type Table } from '@bgp-lb/daemon';
+import { age, droppedSignatures, type LoggedEvent, lastErrorText, type Table } from '@bgp-lb/daemon';
 import type { AutoStatus } from '../auto/data-plane-choice.ts';
 import type { DataPlaneStatus } from '../dataplane/data-plane.ts';
 import type { NeighborStatus, RouterRoutes } from './neighbor-status.ts';
@@ -84,19 +84,10 @@ function drainNotes({ phase, sinceMs }: RouterStatus['drain']): string[] {
   ];
 }
 
-/** A wrong password shows as segments that the kernel dropped, and as nothing else: the connection never comes. */
 function signatureNotes(md5: RouterStatus['md5']): string[] {
-  if (md5 === null) {
-    return [];
-  }
-  const counts = [
-    [md5.failure, 'with a wrong signature: a neighbor has another password'],
-    [md5.notFound, 'without a signature: a neighbor has no password'],
-    [md5.unexpected, 'with a signature that nobody asked for'],
-  ] as const;
-  return counts
-    .filter(([count]) => count > 0)
-    .map(([count, what]) => `TCP-MD5: this host has dropped ${count} segments ${what}`);
+  return (md5 === null ? [] : droppedSignatures(md5)).map(
+    ({ count, what, cause }) => `TCP-MD5: this host has dropped ${count} segments ${what}: ${cause}`,
+  );
 }
 
 /** `neighbors` for people. */
@@ -126,16 +117,10 @@ export function neighborsTable(neighbors: readonly NeighborStatus[]): Table {
       one.prefixes.received,
       one.prefixes.rejected,
       one.prefixes.advertised,
-      lastError(one),
+      lastErrorText(one),
     ]),
     empty: 'no neighbors: none is configured by address, and nobody has connected from a range',
   };
-}
-
-/** The last error with its age: one of a session that stands is of the session before. */
-function lastError(neighbor: NeighborStatus): string {
-  const error = lastErrorOf(neighbor);
-  return error === undefined ? '' : `${error.text} (${age(error.agoMs)} ago)`;
 }
 
 /** `neighbors NAME` for people: everything, one line each. */
@@ -155,7 +140,7 @@ export function neighborTables(one: NeighborStatus): Table[] {
     ['timers, until they expire', timersText(one.timers)],
     ['sessions established', one.establishedCount],
     ['failed attempts since', one.failedAttempts],
-    ['last error', lastError(one)],
+    ['last error', lastErrorText(one)],
     ...bfdFacts(one.bfd),
     ['capabilities sent', one.capabilities.local.join('; ')],
     ['capabilities received', one.capabilities.remote.join('; ')],

@@ -1,4 +1,4 @@
-import { checkScheduling, type Finding, fault, good, warning } from '@bgp-lb/daemon';
+import { checkScheduling, droppedSignatures, type Finding, fault, good, warning } from '@bgp-lb/daemon';
 import type { RouterRoutes } from '../api/neighbor-status.ts';
 import type { RouterStatus } from '../api/router-status.ts';
 import { checkClients } from './check-clients.ts';
@@ -141,28 +141,15 @@ export function checkVipBinding(
     );
 }
 
-/** A wrong password is silence on the wire; the kernel counts what it drops for it. Pure. */
+/** What the kernel dropped for its signature. Pure. */
 export function checkSignatures(md5: RouterStatus['md5']): readonly Finding[] {
   if (md5 === null) return [];
   const check = 'tcp-md5';
   const place = '/proc/net/netstat';
-  const counts = [
-    [
-      md5.failure,
-      'with a wrong signature',
-      'a neighbor has another password: compare passwordFile on both sides',
-    ],
-    [md5.notFound, 'without a signature', 'a neighbor has no password: set the same on both sides'],
-    [
-      md5.unexpected,
-      'with a signature that nobody asked for',
-      'a neighbor has a password that this router has not',
-    ],
-  ] as const;
-  const found = counts.filter(([count]) => count > 0);
+  const found = droppedSignatures(md5);
   return found.length === 0
     ? [good(check, place, 'no segment was dropped for its signature since boot')]
-    : found.map(([count, what, fix]) =>
-        warning(check, place, `${count} segments dropped ${what} since boot`, fix),
+    : found.map(({ count, what, cause, fix }) =>
+        warning(check, place, `${count} segments dropped ${what} since boot`, `${cause}: ${fix}`),
       );
 }

@@ -1,11 +1,17 @@
-import { age, lastErrorOf, type SessionErrors, type Table } from '@bgp-lb/daemon';
+import {
+  badFirst,
+  lastErrorOf,
+  type Reason,
+  reasonsTable,
+  type SessionErrors,
+  type Table,
+} from '@bgp-lb/daemon';
 import type { NeighborStatus } from '../api/neighbor-status.ts';
 import type { RouterStatus, VipStatus } from '../api/router-status.ts';
 import { advertisedText, autoText } from '../api/tables.ts';
 import type { AutoStatus } from '../auto/data-plane-choice.ts';
 import { clientHints } from '../evidence/client-hints.ts';
 import { isDoubtful } from '../evidence/client-judge.ts';
-import type { Reason } from './reason.ts';
 import { vrrpReasons } from './vrrp-reasons.ts';
 
 /** The part of a neighbor's status that is explained. */
@@ -69,7 +75,7 @@ export function explain(
       ready: vip.ready,
       advertised: advertisedText(vip),
       status: vip.status,
-      reasons: [...reasons.filter(({ pass }) => !pass), ...reasons.filter(({ pass }) => pass)],
+      reasons: badFirst(reasons),
     };
   });
 }
@@ -331,15 +337,6 @@ export function explanationTables(explanations: readonly Explanation[]): readonl
       columns: ['VIP', 'ENDPOINT', 'READY', 'ADVERTISED', 'STATUS'],
       rows: [[vip, endpoint, ready, advertised, status]],
     },
-    {
-      columns: ['DEPENDS ON', 'GOOD', 'FOR', 'BECAUSE', 'WHAT CHANGES IT'],
-      rows: reasons.map(({ what, pass, sinceMs, reason: text, next }) => [
-        what,
-        pass,
-        sinceMs === null ? undefined : age(sinceMs),
-        text,
-        next,
-      ]),
-    },
+    reasonsTable(reasons),
   ]);
 }

@@ -1,5 +1,5 @@
+import type { Reason } from '@bgp-lb/daemon';
 import type { VrrpStatus } from '../vrrp/vrrp-status.ts';
-import type { Reason } from './reason.ts';
 
 /** Which load balancer has the VIPs, since when and why, and whether another could. Pure. */
 export function vrrpReasons(vrrp: VrrpStatus | null): Reason[] {

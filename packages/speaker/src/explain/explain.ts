@@ -1,4 +1,12 @@
-import { age, lastErrorOf, type SessionErrors, type Table } from '@bgp-lb/daemon';
+import {
+  age,
+  badFirst,
+  lastErrorOf,
+  type Reason,
+  reasonsTable,
+  type SessionErrors,
+  type Table,
+} from '@bgp-lb/daemon';
 import type { SpeakerStatus } from '../status.ts';
 
 /** The part of the status that is explained. */
@@ -13,18 +21,6 @@ export type ExplainedStatus = Pick<SpeakerStatus, 'gates' | 'bfd'> & {
   > &
     SessionErrors)[];
 };
-
-/** One thing between this master and its clients. */
-interface Reason {
-  /** `gate bootstrap`, `router 10.0.0.10`. */
-  readonly what: string;
-  readonly pass: boolean;
-  /** Milliseconds that it has been so; `null` when that is not known. */
-  readonly sinceMs: number | null;
-  readonly reason: string;
-  /** What changes it; empty for what is good. */
-  readonly next: string;
-}
 
 /** Why the VIPs are as they are on this master. */
 export interface Explanation {
@@ -61,7 +57,7 @@ export function explain({ vips, gates, routers, drainAnnotation }: ExplainedStat
   ];
   return {
     vips: vips.map(({ vip, state, reason }) => ({ vip, state, reason })),
-    reasons: [...reasons.filter(({ pass }) => !pass), ...reasons.filter(({ pass }) => pass)],
+    reasons: badFirst(reasons),
   };
 }
 
@@ -135,18 +131,9 @@ function annotationReason({
 export function explanationTables({ vips, reasons }: Explanation): readonly Table[] {
   return [
     {
-      columns: ['vip', 'state', 'reason'],
+      columns: ['VIP', 'STATE', 'REASON'],
       rows: vips.map(({ vip, state, reason }) => [vip, state, reason]),
     },
-    {
-      columns: ['depends on', 'good', 'for', 'because', 'what changes it'],
-      rows: reasons.map(({ what, pass, sinceMs, reason, next }) => [
-        what,
-        pass,
-        sinceMs === null ? undefined : age(sinceMs),
-        reason,
-        next,
-      ]),
-    },
+    reasonsTable(reasons),
   ];
 }

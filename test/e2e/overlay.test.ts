@@ -40,7 +40,7 @@ describe('a control plane in an overlay', { timeout: TIMEOUT }, () => {
   beforeAll(async () => {
     ({ lab, overlay } = await createOverlayLab());
     await overlay.start(lab.masters);
-    // Whoever relies on ICMP to learn of a smaller MTU hangs: here no such message gets to anybody.
+    // A host that relies on ICMP to learn of a smaller MTU hangs: here no such message arrives.
     await lab.upstream.exec(['nft', '-f', '-'], {
       input: `table ip lab_silence {
         chain forward { type filter hook forward priority 0; icmp type destination-unreachable drop; }

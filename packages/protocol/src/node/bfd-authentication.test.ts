@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BfdKey, Negotiated } from '../index.ts';
-import { bfdNonce, configuredBfdKey, negotiatedBfdKey } from './bfd-key.ts';
+import { bfdAuthenticationOf, bfdNonce, configuredBfdKey, negotiatedBfdKey } from './bfd-key.ts';
 import type { BfdSessionOptions } from './bfd-status.ts';
 import { BfdHost, BfdWire } from './kit/bfd-wire.ts';
 
@@ -267,5 +267,17 @@ describe('the key of two ends', () => {
   it('is not there without a password, or where one side did not offer', () => {
     expect(negotiatedBfdKey(from(a, b), undefined)).toBeUndefined();
     expect(negotiatedBfdKey({ bfdAuthentication: undefined } as Negotiated, 'secret')).toBeUndefined();
+  });
+});
+
+describe('the authentication of a session by its configuration', () => {
+  it.each([
+    ['none', 'secret', undefined],
+    ['auto', undefined, undefined],
+    ['auto', 'secret', { mode: 'negotiated' }],
+    ['meticulous-keyed-sha1', undefined, undefined],
+    ['meticulous-keyed-sha1', 'secret', { mode: 'required', key: { id: 7, secret: Buffer.from('secret') } }],
+  ] as const)('%s with the password %s is %j', (authentication, password, mode) => {
+    expect(bfdAuthenticationOf({ authentication, keyId: 7 }, password)).toEqual(mode);
   });
 });

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import type { BfdKey, Negotiated } from '../index.ts';
+import type { BfdAuthenticationMode, BfdKey, Negotiated } from '../index.ts';
 
 /** What this process puts into the keys of its BFD sessions: 16 random octets, for `PeerSettings.bfdAuthentication`. */
 export function bfdNonce(): Uint8Array {
@@ -28,4 +28,25 @@ export function negotiatedBfdKey(
 /** The key that a password of 1 to 20 octets is by itself, as BIRD has it (RFC 5880 section 6.7.4). */
 export function configuredBfdKey(password: string, id: number): BfdKey {
   return { id, secret: Buffer.from(password) };
+}
+
+/** How BFD with a neighbor is to be authenticated. */
+export interface BfdAuthenticationSettings {
+  /** `auto`: by the key that the BGP session agrees on; `meticulous-keyed-sha1`: by the password itself. */
+  readonly authentication: 'auto' | 'meticulous-keyed-sha1' | 'none';
+  /** Auth Key ID of the password. */
+  readonly keyId: number;
+}
+
+/**
+ * The authentication of a BFD session with a neighbor; `undefined` for none.
+ * @param password of the BGP session with that neighbor (RFC 2385)
+ */
+export function bfdAuthenticationOf(
+  { authentication, keyId }: BfdAuthenticationSettings,
+  password: string | undefined,
+): BfdAuthenticationMode | undefined {
+  if (authentication === 'none' || password === undefined) return undefined;
+  if (authentication === 'auto') return { mode: 'negotiated' };
+  return { mode: 'required', key: configuredBfdKey(password, keyId) };
 }

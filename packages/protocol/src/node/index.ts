@@ -2,7 +2,12 @@ export type { DownKind } from '../index.ts';
 export { BfdClient, type BfdClientHandlers } from './bfd-client.ts';
 export { threadClock } from './bfd-clock.ts';
 export { BfdEngine, type BfdEngineHandlers, type BfdEngineOptions } from './bfd-engine.ts';
-export { bfdNonce, configuredBfdKey, negotiatedBfdKey } from './bfd-key.ts';
+export {
+  type BfdAuthenticationSettings,
+  bfdAuthenticationOf,
+  bfdNonce,
+  negotiatedBfdKey,
+} from './bfd-key.ts';
 export type { BfdPort, BfdReport, BfdRequest } from './bfd-message.ts';
 export type {
   BfdReceiveOptions,

@@ -73,7 +73,7 @@ export class AutoRouter implements OneRouter {
         decided: (made) => {
           counts = made;
           if (made.kind === 'kernel') writeChoice(choicePath(config), made);
-          // A rejection ends the process: whoever starts it again finds the choice made, or makes it again.
+          // A rejection ends the process: the next start finds the choice made, or makes it again.
           else this.#turning = this.#turn(made);
         },
       },

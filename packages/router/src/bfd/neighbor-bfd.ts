@@ -1,15 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type BfdAuthenticationConfig, bfdTiming } from '@bgp-lb/daemon';
+import { bfdTiming } from '@bgp-lb/daemon';
 import type { BfdKey, BfdState } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
-  type BfdSessionOptions,
   type BfdStateChange,
   type BfdStatus,
   type BfdThread,
   type BfdThreadHandlers,
   type BfdTiming,
-  configuredBfdKey,
+  bfdAuthenticationOf,
 } from '@bgp-lb/protocol/node';
 import { planNeighbors } from '../config/neighbor-changes.ts';
 import type { NeighborConfig, RouterConfig } from '../config/router-config.ts';
@@ -244,27 +243,18 @@ export class NeighborBfd {
     if (bfd.strict) {
       this.#options.required(address, neighbor, false);
     }
+    const password = this.#options.passwordOf(neighbor.name);
+    const authentication = bfdAuthenticationOf(bfd, password);
+    if (authentication?.mode === 'required' && password !== undefined) this.#keys.set(address, password);
+    else this.#keys.delete(address);
     this.#thread.add({
       id: address,
       remoteAddress: address,
       ...(localAddress !== undefined && { localAddress }),
       multihop: bfd.multihop ?? ttlSecurityHops > 1,
       ...bfdTiming(bfd, address),
-      ...this.#authentication(address, neighbor.name, bfd),
+      ...(authentication !== undefined && { authentication }),
     });
-  }
-
-  #authentication(
-    address: string,
-    name: string,
-    { authentication, keyId }: BfdAuthenticationConfig,
-  ): Pick<BfdSessionOptions, 'authentication'> {
-    this.#keys.delete(address);
-    const password = this.#options.passwordOf(name);
-    if (authentication === 'none' || password === undefined) return {};
-    if (authentication === 'auto') return { authentication: { mode: 'negotiated' } };
-    this.#keys.set(address, password);
-    return { authentication: { mode: 'required', key: configuredBfdKey(password, keyId) } };
   }
 
   #changed(change: BfdStateChange): void {

@@ -13,7 +13,7 @@ import {
   type BfdStatus,
   type BfdThread,
   type BfdThreadHandlers,
-  configuredBfdKey,
+  bfdAuthenticationOf,
   threadClock,
 } from '@bgp-lb/protocol/node';
 import type { RouterPeerConfig } from '../config/speaker-config.ts';
@@ -70,7 +70,7 @@ export class RouterBfd {
    */
   setRouters(routers: readonly RouterPeerConfig[], passwords: ReadonlyMap<string, readonly string[]>): void {
     const modeOf = (router: RouterPeerConfig): BfdAuthenticationMode | undefined =>
-      authenticationMode(router, passwords.get(router.address)?.[0]);
+      router.bfd === false ? undefined : bfdAuthenticationOf(router.bfd, passwords.get(router.address)?.[0]);
     const wanted = new Map(
       routers.flatMap((router) => (router.bfd === false ? [] : [[router.address, router]])),
     );
@@ -215,15 +215,6 @@ export class RouterBfd {
     this.#options.failed(`its thread ended and is started again: ${error.message}`);
     for (const router of this.#states.keys()) this.#gate(router);
   }
-}
-
-function authenticationMode(
-  { bfd }: RouterPeerConfig,
-  password: string | undefined,
-): BfdAuthenticationMode | undefined {
-  if (bfd === false || bfd.authentication === 'none' || password === undefined) return undefined;
-  if (bfd.authentication === 'auto') return { mode: 'negotiated' };
-  return { mode: 'required', key: configuredBfdKey(password, bfd.keyId) };
 }
 
 function isSameSession(a: RouterPeerConfig, b: RouterPeerConfig | undefined): boolean {

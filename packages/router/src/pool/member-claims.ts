@@ -55,10 +55,19 @@ interface Claim {
  */
 export class MemberClaims {
   readonly #bySource = new Map<string, Claim>();
+  readonly #hearsSpeakers: () => boolean;
+  #wasHearing: boolean;
   #path: HeldPath | undefined;
+
+  /** @param hearsSpeakers at the moment: that a member announces nothing says that it does not want the VIP */
+  constructor(hearsSpeakers: () => boolean) {
+    this.#hearsSpeakers = hearsSpeakers;
+    this.#wasHearing = hearsSpeakers();
+  }
 
   /** What comes out of it; `undefined` while no source wants the member to serve. */
   get path(): HeldPath | undefined {
+    if (this.#hearsSpeakers() !== this.#wasHearing) this.#update();
     return this.#path;
   }
 
@@ -165,6 +174,7 @@ export class MemberClaims {
   }
 
   #update(): void {
+    this.#wasHearing = this.#hearsSpeakers();
     const announced = this.#all.flatMap((claim) => claim.announced ?? []);
     const path = announced.find(({ isStale }) => !isStale) ?? announced[0];
     const drains = this.#listed.find(({ listed }) => listed.draining)?.source;
@@ -175,13 +185,15 @@ export class MemberClaims {
       return;
     }
     const [first] = this.#listed;
-    const isUnwilling = this.#all.some(({ session, hasToldAll }) => session?.isLive === true && hasToldAll);
+    const isSilent = this.#all.some(({ session, hasToldAll }) => session?.isLive === true && hasToldAll);
+    const isUnwilling = this.#wasHearing && isSilent;
     if (first === undefined || isUnwilling) {
       this.#path = undefined;
       return;
     }
     const said = drained ?? `listed by ${describe(first.source)}`;
-    const without = this.session?.isLive === true ? 'its speaker has not told all yet' : 'no session';
+    const isUp = this.#wasHearing && this.session?.isLive === true;
+    const without = isUp ? 'its speaker has not told all yet' : 'no session';
     this.#path = {
       intent: drained === undefined ? 'active' : 'draining',
       why: `${said}; ${without}: judged by health alone`,

@@ -6,6 +6,7 @@ import type { Judgement } from './judgement.ts';
 import { type HeldPath, type ListedMember, MemberClaims, type MemberSession } from './member-claims.ts';
 import type { SourceId } from './member-source.ts';
 import type { MemberView, ProbeVerdict, WeightedNextHop } from './member-view.ts';
+import type { PoolSettings } from './pool-settings.ts';
 
 /** A member that is used although no session vouches for it at the moment. */
 interface Kept {
@@ -54,7 +55,7 @@ type Announced = Pick<HeldPath, 'intent' | 'why' | 'identities'>;
 /** One member of a pool: what is known of it, and what the rules that need no other member say. */
 export class Member {
   readonly nextHop: string;
-  readonly #claims = new MemberClaims();
+  readonly #claims: MemberClaims;
   /** What it is used by without a path. */
   kept: Kept | undefined;
   /** The last loss by BFD, until it announces itself again. */
@@ -76,8 +77,13 @@ export class Member {
   /** Until then it asked for less (monotonic ms). */
   #lowUntil = Number.NEGATIVE_INFINITY;
 
-  constructor(nextHop: string, settings: () => HealthThresholds & FlapSettings, now: number) {
+  constructor(
+    nextHop: string,
+    settings: () => HealthThresholds & FlapSettings & Pick<PoolSettings, 'hearsSpeakers'>,
+    now: number,
+  ) {
     this.nextHop = nextHop;
+    this.#claims = new MemberClaims(() => settings().hearsSpeakers);
     this.health = new HealthRecord(settings);
     this.flaps = new FlapRecord(settings);
     this.since = now;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { running, settings } from './testing/pool-bench.ts';
+import { Bench, running, settings, up } from './testing/pool-bench.ts';
 
 describe('a pool that is given other settings', () => {
   it('judges the members that it has by them', () => {
@@ -20,6 +20,18 @@ describe('a pool that is given other settings', () => {
     expect(bench.weights()['a']).toBe(1);
     bench.pool.setSettings({ ...settings, evictAfter: 4000 });
     expect(bench.send({ type: 'tick' }).weights()).toEqual({ b: 256, c: 256 });
+  });
+
+  it('follow a list whatever the session of a member is silent of, where speakers are not asked, and as soon as they are not', () => {
+    const bench = new Bench({ initialHold: 0, hearsSpeakers: false });
+    bench.send({ type: 'session', nextHop: 'a', name: 'a', session: up });
+    bench.send({ type: 'complete', nextHop: 'a' });
+    bench.list('a').probe('a', 'good', 2);
+    expect(bench.weights()).toEqual({ a: 256 });
+    bench.pool.setSettings({ ...settings, hearsSpeakers: true });
+    expect(bench.wait(0).weights()).toEqual({});
+    bench.pool.setSettings({ ...settings, hearsSpeakers: false, initialHold: 0 });
+    expect(bench.probe('a', 'good', 2).wait(10_000).weights()).toEqual({ a: 256 });
   });
 
   it('knows by them who is to be there', () => {

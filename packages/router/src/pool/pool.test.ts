@@ -34,6 +34,18 @@ describe('entering the pool', () => {
     expect(bench.announce('b').probe('b', 'good', 2).weights()).toEqual({ a: 256, b: 256 });
   });
 
+  it('ends the hold as soon as all members of a list are good, but for those that drain', () => {
+    const bench = new Bench().list('a', 'b', { name: 'c', address: 'c', draining: true });
+    expect(bench.probe('a', 'good', 2).weights()).toEqual({});
+    expect(bench.probe('b', 'good', 2).weights()).toEqual({ a: 256, b: 256 });
+  });
+
+  it('waits for others beside a list where they may come from a range', () => {
+    const bench = new Bench({ isOpen: true }).list('a').probe('a', 'good', 2);
+    expect(bench.weights()).toEqual({});
+    expect(bench.wait(2000).weights()).toEqual({ a: 256 });
+  });
+
   it('begins the hold anew when the only good member left during it', () => {
     const bench = new Bench().announce('a').probe('a', 'good', 2).wait(1500);
     bench.send({ type: 'withdrawn', nextHop: 'a', reason: 'withdrawn' }).wait(5000);

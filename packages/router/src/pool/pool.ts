@@ -1,6 +1,5 @@
 import { applyDoubts } from './client-doubts.ts';
-import { ClusterIdentity, type Identified, type Identities, identityText, isOf } from './cluster-identity.ts';
-import type { FlapSettings } from './flap-record.ts';
+import { ClusterIdentity, type Identified, identityText, isOf } from './cluster-identity.ts';
 import { heldBack } from './held-back.ts';
 import { deadlinesOf, judge } from './judge-member.ts';
 import type { Eviction } from './judgement.ts';
@@ -9,25 +8,8 @@ import { gatesOf } from './member-gates.ts';
 import type { MemberView, Transition, WeightedNextHop } from './member-view.ts';
 import { applyDrains, type OperatorDrain } from './operator-drain.ts';
 import type { PoolEvent } from './pool-event.ts';
+import type { PoolSettings } from './pool-settings.ts';
 import { holdBack, settle } from './settle.ts';
-
-/** The rules' numbers. All times in milliseconds. */
-export interface PoolSettings extends FlapSettings {
-  readonly rise: number;
-  readonly fall: number;
-  /** Below this share of good members (0 to 1) health is overruled. */
-  readonly panicThreshold: number;
-  /** How long a member may fail softly before it is moved out, if enough others are good. */
-  readonly evictAfter: number;
-  /** How long an adopted member waits for its speaker, and one in doubt that answers. Stale paths are swept by the membership source. */
-  readonly staleTime: number;
-  /** How long an empty pool waits after its first good member, so that the first does not take every bucket. */
-  readonly initialHold: number;
-  /** Members that are known beforehand, by next hop; when all of them are good the initial hold ends. Empty: not known. */
-  readonly expected: readonly string[];
-  /** Which cluster the members must be of. Empty: what the members in use say is learned. */
-  readonly identities: Identities;
-}
 
 /** Rules of a pool that hold at the moment. Monotonic milliseconds. */
 export interface PoolRules {
@@ -334,11 +316,14 @@ export class Pool {
     return true;
   }
 
-  /** Who is to be there: who is configured, or else who was in use before the pool became empty. */
+  /** Who is to be there: who is configured or on a list, or else who was in use before the pool became empty. */
   #known(): readonly string[] {
-    const { expected } = this.#settings;
-    if (expected.length > 0) {
-      return expected;
+    const { expected, isOpen } = this.#settings;
+    const listed = [...this.#members.values()].filter(
+      ({ path }) => path?.isListed && path.intent === 'active',
+    );
+    if (!isOpen && expected.length + listed.length > 0) {
+      return [...expected, ...listed.map(({ nextHop }) => nextHop)];
     }
     const left = [...this.#members.values()].flatMap(({ nextHop, leftAt }) =>
       leftAt === undefined ? [] : [{ nextHop, leftAt }],

@@ -2,7 +2,8 @@ import { isIP } from 'node:net';
 import { hostPrefix, isSameVersion } from '@bgp-lb/protocol';
 
 import type { RouterConfig } from '../config/router-config.ts';
-import { Pool, type PoolSettings } from './pool.ts';
+import { Pool } from './pool.ts';
+import type { PoolSettings } from './pool-settings.ts';
 
 /** The pools of the configured VIPs. The one owner of the map that others look at. */
 export class VipPools {
@@ -34,21 +35,28 @@ export class VipPools {
 function poolSettings(config: RouterConfig, vip: string): PoolSettings {
   const { healthCheck, pool } = config;
   const { rise, fall } = healthCheck;
-  return { ...pool, rise, fall, expected: expectedMembers(config, vip) };
+  const { bgp: hearsSpeakers } = membersOf(config, vip);
+  return { ...pool, rise, fall, hearsSpeakers, ...expectedMembers(config, vip) };
 }
 
-/** All members that there can be; none where that is not known beforehand. */
-function expectedMembers({ vips, neighbors }: RouterConfig, vip: string): readonly string[] {
-  const members = vips.find(({ address }) => hostPrefix(address) === vip)?.members;
-  if (members === undefined || members.configMap !== undefined) return [];
-  const masters = neighbors.flatMap((one) => (members.bgp && one.role === 'master' ? [one] : []));
-  const listed = members.static.map(({ address }) => address);
-  // The members of a range are not known, nor what a name stands for.
-  const isClosed =
-    masters.every(({ address }) => address !== undefined) && listed.every((one) => isIP(one) !== 0);
+/** The members that the configuration names, and whether others may come that are on no list. */
+function expectedMembers(config: RouterConfig, vip: string): Pick<PoolSettings, 'expected' | 'isOpen'> {
+  const members = membersOf(config, vip);
+  const masters = config.neighbors.flatMap((one) => (members.bgp && one.role === 'master' ? [one] : []));
+  // What a name stands for is known when it was looked up: it is on a list then, as the members of a ConfigMap are.
+  const listed = members.static.flatMap(({ address }) => (isIP(address) === 0 ? [] : [address]));
   const announcing = masters.flatMap(({ address: session, memberAddress }) =>
     session === undefined ? [] : [memberAddress === 'peer' ? session : memberAddress],
   );
   const all = [...new Set([...announcing, ...listed])];
-  return isClosed ? all.filter((one) => isSameVersion(one, vip)) : [];
+  return {
+    expected: all.filter((one) => isSameVersion(one, vip)),
+    isOpen: masters.some(({ address }) => address === undefined),
+  };
+}
+
+function membersOf({ vips }: RouterConfig, vip: string): RouterConfig['vips'][number]['members'] {
+  const found = vips.find(({ address }) => hostPrefix(address) === vip);
+  if (found === undefined) throw new RangeError(`VIP ${vip}: not configured`);
+  return found.members;
 }

@@ -1,8 +1,9 @@
-import type { MemberSession } from '../member-claims.ts';
+import type { ListedMember, MemberSession } from '../member-claims.ts';
 import type { SourceId } from '../member-source.ts';
 import type { ProbeVerdict } from '../member-view.ts';
-import { Pool, type PoolSettings } from '../pool.ts';
+import { Pool } from '../pool.ts';
 import type { PoolEvent } from '../pool-event.ts';
+import type { PoolSettings } from '../pool-settings.ts';
 
 /** Numbers that tests are written for. */
 export const settings: PoolSettings = {
@@ -13,6 +14,8 @@ export const settings: PoolSettings = {
   staleTime: 60_000,
   initialHold: 2000,
   expected: [],
+  isOpen: false,
+  hearsSpeakers: true,
   identities: [],
   flapHold: 2000,
   flapHoldMax: 120_000,
@@ -62,6 +65,17 @@ export class Bench {
   ): this {
     this.send({ type: 'session', nextHop, name: nextHop, session: up });
     return this.send({ type: 'announced', nextHop, name: nextHop, intent, identities });
+  }
+
+  /** The whole list of a ConfigMap. */
+  list(...members: readonly (string | ListedMember)[]): this {
+    return this.send({
+      type: 'listed',
+      source: { kind: 'configMap', name: 'lb/pool' },
+      members: members.map((one) =>
+        typeof one === 'string' ? { name: one, address: one, draining: false } : one,
+      ),
+    });
   }
 
   probe(nextHop: string, verdict: ProbeVerdict, times: number): this {

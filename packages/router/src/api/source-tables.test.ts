@@ -15,11 +15,12 @@ const good: MemberSourceStatus = {
   detail: 'generation 7, from https://10.0.0.11:6443',
   heardMs: 12_000,
   problem: '',
+  ignored: '',
   credential: { kind: 'token', state: 'good', expiresAt: 1_796_000_000 },
 };
 const empty: MemberSourceStatus = {
   ...{ kind: 'static', name: 'm2.example.net', vips: ['10.100.0.1'], members: 0, detail: 'no address known' },
-  ...{ heardMs: null, problem: 'queryA ENOTFOUND m2.example.net', credential: null },
+  ...{ heardMs: null, problem: 'queryA ENOTFOUND m2.example.net', ignored: '', credential: null },
 };
 
 describe('the lists that members come from', () => {
@@ -49,6 +50,7 @@ describe('the lists that members come from', () => {
     expect(levels({ ...good, problem: 'x', credential: ending })).toEqual(['warning', 'warning']);
     expect(levels({ ...good, credential: { ...ending, state: 'expired' } })).toEqual(['good', 'fault']);
     expect(levels(empty)).toEqual(['fault']);
+    expect(levels({ ...good, ignored: 'port 7443 of m1 is not used' })).toEqual(['good', 'warning', 'good']);
   });
 
   it('are metrics', async () => {

@@ -15,7 +15,7 @@ export function sourceTables({ memberSources, vips }: RouterStatus): Table[] {
         one.detail,
         one.heardMs === null ? '' : `${seconds(one.heardMs)} ago`,
         credentialText(one),
-        one.problem,
+        [one.problem, one.ignored].filter((text) => text !== '').join('; '),
       ]),
     },
     {

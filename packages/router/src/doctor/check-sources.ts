@@ -4,7 +4,7 @@ import type { MemberSourceStatus } from '../membership/source-status.ts';
 
 /** The lists that members come from, and what the Kubernetes API is shown for it. Pure. */
 export function checkSources(sources: readonly MemberSourceStatus[]): readonly Finding[] {
-  return sources.flatMap((one) => [checkList(one), ...checkCredential(one)]);
+  return sources.flatMap((one) => [checkList(one), ...checkIgnored(one), ...checkCredential(one)]);
 }
 
 function checkList({ kind, name, members, detail, problem }: MemberSourceStatus): Finding {
@@ -17,6 +17,12 @@ function checkList({ kind, name, members, detail, problem }: MemberSourceStatus)
       : 'the ConfigMap, the rights of the credentials, or the way to an API server: the text says which';
   // With members of before it goes on; without any it has no server.
   return (members === 0 ? fault : warning)(check, place, problem, fix);
+}
+
+function checkIgnored({ kind, name, ignored }: MemberSourceStatus): readonly Finding[] {
+  if (ignored === '') return [];
+  const fix = 'dataplane.kind: haproxy, or an API server on the port of the VIP there';
+  return [warning('member source', `${kind} ${name}`, ignored, fix)];
 }
 
 function checkCredential(source: MemberSourceStatus): readonly Finding[] {

@@ -119,7 +119,9 @@ describe('explain of the router', () => {
       {
         ...status,
         vips: first === undefined ? [] : [{ ...first, members: [listed] }],
-        memberSources: [{ ...source, detail: 'generation 7', problem: 'it is empty', credential: null }],
+        memberSources: [
+          { ...source, detail: 'generation 7', problem: 'it is empty', ignored: '', credential: null },
+        ],
       },
       [],
     );

@@ -255,8 +255,8 @@ function hintOf(
 function sourceReasons({ vip, members }: VipStatus, sources: ExplainedStatus['memberSources']): Reason[] {
   const own = sources.filter(({ vips }) => vips.includes(vip.split('/')[0] ?? vip));
   if (own.length === 0) return [];
-  const lists = own.map(({ kind, name, members: count, detail, problem }) => {
-    const text = `${count} members, ${detail}`;
+  const lists = own.map(({ kind, name, members: count, detail, problem, ignored }) => {
+    const text = `${count} members, ${detail}${ignored === '' ? '' : `; ${ignored}`}`;
     const isGood = problem === '';
     return reason(
       `members of ${kind} ${name}`,

@@ -215,6 +215,23 @@ describe('a list from a ConfigMap', { timeout: 20_000 }, () => {
     expect(source.status()[0]).toMatchObject({ members: 0, problem: '' });
   });
 
+  it.each([
+    ['kernel', 7443, 'port 7443 of m2 is not used: the kernel leaves the port of a packet as it is'],
+    ['kernel', 6443, ''],
+    ['haproxy', 7443, ''],
+  ])('says that the port of a member is not used where it is not: %s, %i', async (kind, port, ignored) => {
+    put(pool([m1, { ...m2, port }]));
+    const parsed = config();
+    const { dataplane } = routerSchema.parse({
+      ...{ asn: 1, vips: [{ address: '10.100.0.1' }], dataplane: { kind } },
+      neighbors: [{ name: 'm', role: 'master', range: '10.0.0.0/24', asn: 1 }],
+    });
+    const source = await started({ ...parsed, dataplane });
+    await until(() => lists().length === 1);
+    expect(source.status()[0]?.ignored).toContain(ignored);
+    expect(source.status()[0]?.ignored === '').toBe(ignored === '');
+  });
+
   it('outlives a restart while the API is away, and is asked for from the members that it names', async () => {
     put(pool([m1, m2], 'generation: 7\n'));
     const first = await started();

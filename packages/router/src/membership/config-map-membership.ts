@@ -87,6 +87,7 @@ export class ConfigMapMembership implements MembershipSource {
         detail: list === undefined ? 'no list yet' : `${generation}${from}`,
         heardMs: heardMs ?? null,
         problem,
+        ignored: ignoredPorts(list, this.#config, key),
         credential: this.#credential(),
       };
     });
@@ -178,6 +179,18 @@ export class ConfigMapMembership implements MembershipSource {
 
 function keyOf({ members: { configMap } }: RouterConfig['vips'][number]): string {
   return configMap === undefined ? '' : `${configMap.namespace}/${configMap.name}`;
+}
+
+/** The kernel passes packets on as they are, to the port that the client asked for. */
+function ignoredPorts(list: PoolList | undefined, { vips, dataplane }: RouterConfig, key: string): string {
+  if (dataplane.kind !== 'kernel') return '';
+  const ports = vips.filter((vip) => keyOf(vip) === key).map(({ port }) => port);
+  const others = (list?.members ?? []).filter(
+    ({ port }) => port !== undefined && ports.some((one) => one !== port),
+  );
+  if (others.length === 0) return '';
+  const which = others.map(({ name, port }) => `${port} of ${name}`).join(', ');
+  return `port ${which} is not used: the kernel leaves the port of a packet as it is, and only HAProxy connects to another`;
 }
 
 function timeText(seconds: number): string {

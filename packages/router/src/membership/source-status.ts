@@ -12,6 +12,8 @@ export interface MemberSourceStatus {
   readonly members: number;
   /** Where the list comes from: `generation 7, from https://10.0.0.11:6443`, `as it was before the restart`. */
   readonly detail: string;
+  /** What the list says and is not followed here, in words; empty where all of it is. */
+  readonly ignored: string;
   /** Milliseconds since the last good answer; `null` before the first since the start, and for what asks no server. */
   readonly heardMs: number | null;
   /** Why the list may be old; empty while it is not. */

@@ -72,7 +72,7 @@ export class StaticMembership implements MembershipSource {
     ).size;
     const addresses: MemberSourceStatus = {
       ...{ kind: this.kind, name: 'addresses', vips: direct.map(({ address }) => address), members: count },
-      ...{ detail: 'the configuration', heardMs: null, problem: '', credential: null },
+      ...{ detail: 'the configuration', heardMs: null, problem: '', ignored: '', credential: null },
     };
     return [
       ...(count === 0 ? [] : [addresses]),
@@ -94,6 +94,7 @@ export class StaticMembership implements MembershipSource {
       detail: addresses.length === 0 ? 'no address known' : `${addresses.join(', ')}${kept}`,
       heardMs: answeredAt === undefined ? null : Math.round(clock.now() - answeredAt),
       problem,
+      ignored: '',
       credential: null,
     };
   }

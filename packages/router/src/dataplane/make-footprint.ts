@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { chosenConfig, dataplaneOf } from '../auto/chosen-config.ts';
 import type { ChosenDataplaneConfig, RouterConfig } from '../config/router-config.ts';
+import { dataplaneSchema } from '../config/router-keys.ts';
 import type { DataPlaneFootprint, Removal } from './data-plane-footprint.ts';
 import { haproxyFootprint } from './haproxy/haproxy-footprint.ts';
 import { kernelFootprint } from './kernel/kernel-footprint.ts';
@@ -38,4 +40,16 @@ function footprintOf(dataplane: ChosenDataplaneConfig, config: RouterConfig): Da
     case 'haproxy':
       return haproxyFootprint(dataplane, config);
   }
+}
+
+/** Those of all kinds, for what was left when the kind was another: each where it is by default, with the protocol number of now. */
+export function allFootprints(config: RouterConfig): readonly DataPlaneFootprint[] {
+  const { dataplane, stateDir } = config;
+  if (dataplane.kind === 'auto') return [makeFootprint(config)];
+  return (['haproxy', 'kernel'] as const).map((kind) => {
+    if (kind === dataplane.kind) return makeFootprint(config);
+    const folder = kind === 'haproxy' ? { folder: join(stateDir, 'haproxy') } : {};
+    const other = dataplaneSchema.parse({ kind, protocol: dataplane.protocol, ...folder });
+    return makeFootprint({ ...config, dataplane: other });
+  });
 }

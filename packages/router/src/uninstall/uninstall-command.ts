@@ -3,12 +3,13 @@ import { dirname, join } from 'node:path';
 import { acquireInstanceLock, type Command, type CommandContext } from '@bgp-lb/daemon';
 import type { RouterConfig } from '../config/router-config.ts';
 import { stateFiles } from '../config/state-files.ts';
+import type { Removal } from '../dataplane/data-plane-footprint.ts';
 
-/** `uninstall`: the kernel as if the router had never been there. */
+/** `uninstall`: the host as if the router had never been there, whatever kind of data plane it had. */
 export const uninstallCommand = (load: (context: CommandContext) => RouterConfig): Command => ({
   syntax: 'uninstall',
   describe:
-    'Remove everything of the router from the kernel and its state folder; what clients have through it breaks',
+    'Remove everything of the router from the kernel and its folders; what clients have through it breaks',
   takesConfig: true,
   prints: true,
   options: {
@@ -35,14 +36,15 @@ export const uninstallCommand = (load: (context: CommandContext) => RouterConfig
 });
 
 async function removeAll(config: RouterConfig, isDry: boolean): Promise<string[]> {
-  const { makeFootprint } = await import('../dataplane/make-footprint.ts');
+  const { allFootprints } = await import('../dataplane/make-footprint.ts');
   const { removeVrrp } = await import('../vrrp/vrrp-footprint.ts');
   const { vrrp } = config;
   const shared = vrrp === undefined ? { removed: [], left: [] } : removeVrrp({ ...config, vrrp }, isDry);
-  const plane = await makeFootprint(config).remove(isDry);
-  const { restored } = plane;
-  const removed = [...shared.removed, ...plane.removed];
-  const left = [...shared.left, ...plane.left];
+  const removals: Removal[] = [{ ...shared, restored: [] }];
+  for (const footprint of allFootprints(config)) removals.push(await footprint.remove(isDry));
+  const removed = [...new Set(removals.flatMap((one) => one.removed))];
+  const restored = removals.flatMap((one) => one.restored);
+  const left = removals.flatMap((one) => one.left);
   const names = Object.values(stateFiles).flatMap((name) => [name, `${name}.new`]);
   const files = [...names.map((name) => join(config.stateDir, name)), config.api.socket];
   const present = files.filter((path) => existsSync(path));

@@ -122,6 +122,24 @@ describe('uninstall', { timeout: TIMEOUT }, () => {
     }
   });
 
+  it('removes what was left when HAProxy carried the VIPs, and leaves local routes of others', () => {
+    lab.ip('link', 'set', 'lo', 'up');
+    lab.ip('route', 'add', 'local', '10.100.0.9/32', 'dev', 'lo', 'proto', '99');
+    const before = kernel();
+    lab.ip('route', 'add', 'local', '10.100.0.1/32', 'dev', 'lo', 'proto', '84');
+    lab.ip('-6', 'route', 'add', 'local', 'fd00::100/128', 'dev', 'lo', 'table', 'local', 'proto', '84');
+    mkdirSync(join(folder, 'state/haproxy'));
+    writeFileSync(join(folder, 'state/haproxy/haproxy.cfg'), '');
+    const dry = uninstall('--dry-run');
+    expect(dry.stdout).toContain('would remove local route 10.100.0.1/32');
+    const { status, stdout, stderr } = uninstall();
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('haproxy/haproxy.cfg');
+    expect(kernel()).toBe(before);
+    expect(existsSync(join(folder, 'state'))).toBe(false);
+    expect(uninstall().stdout).not.toContain('removed');
+  });
+
   it('gives settings their former values, but not those that others rely on or have set since', () => {
     const changed = {
       'net.ipv4.fib_multipath_hash_policy': ['0', '1'],

@@ -76,6 +76,14 @@ export async function servedBy(lab: Lab, masters: readonly MasterHost[], timeout
   );
 }
 
+/** What failed of a loop, with the reasons. */
+export async function failuresOf(
+  report: Promise<{ readonly failed: number; readonly reasons: unknown }>,
+): Promise<unknown> {
+  const { failed, reasons } = await report;
+  return { failed, reasons };
+}
+
 /** The members that HAProxy has. */
 export async function servers(lab: Lab): Promise<StatServer[]> {
   return readStat(await runTime(lab, STAT));

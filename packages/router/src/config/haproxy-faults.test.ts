@@ -18,6 +18,13 @@ const master = (keys: object): Record<string, unknown> => ({
   neighbors: [{ name: 'm1', role: 'master', asn: 64512, ...keys }],
 });
 
+it.each(['haproxy', 'kernel'] as const)('UDP is refused in one sentence, with %s', (kind) => {
+  expect(faultsOf({ vips: [{ address: 'fd00::100', protocol: 'udp' }] }, kind)).toBe(
+    'vips.0.protocol: cannot be carried: HAProxy balances no UDP, and with the kernel as data plane nothing but TCP to `port` passes',
+  );
+  expect(faultsOf({ vips: [{ address: 'fd00::100', protocol: 'tcp' }] }, kind)).toBe('');
+});
+
 describe('with HAProxy', () => {
   it.each([
     [{}],

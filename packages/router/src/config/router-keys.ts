@@ -31,6 +31,13 @@ const vip = z.strictObject({
     .describe(
       'The port of the API servers. The speakers map `port` to it. HAProxy connects to it; with the kernel the router only asks for `members.configMap` there.',
     ),
+  protocol: z
+    .literal('tcp', {
+      error:
+        'cannot be carried: HAProxy balances no UDP, and with the kernel as data plane nothing but TCP to `port` passes',
+    })
+    .optional()
+    .describe('Always tcp.'),
   members: membersSchema.prefault({}),
 });
 
@@ -188,6 +195,14 @@ const haproxyDataplane = z.strictObject({
     .describe(
       'A client or member that is silent for so long is asked by keepalives, and left when it is gone.',
     ),
+  exporter: hostPort()
+    .optional()
+    .describe("Address and port of HAProxy's own Prometheus exporter, at `/metrics`. Default: none."),
+  hardStopAfter: duration({ min: SECOND, max: 24 * 60 * MINUTE })
+    .default(60 * MINUTE)
+    .describe(
+      'How long the old process of HAProxy keeps its connections after a reload, which a change of VIPs, ports, certificates or times needs. What it still has then is ended.',
+    ),
   localVips: z
     .boolean()
     .default(true)
@@ -213,7 +228,7 @@ const autoDataplane = z.strictObject({
 });
 
 /** By `kind`: what belongs to one kind of data plane is refused for another. */
-const dataplane = z.discriminatedUnion('kind', [kernelDataplane, haproxyDataplane, autoDataplane]);
+export const dataplaneSchema = z.discriminatedUnion('kind', [kernelDataplane, haproxyDataplane, autoDataplane]);
 
 const api = z.strictObject({
   socket: socketPath()
@@ -260,7 +275,7 @@ export const routerKeys = z.strictObject({
   kubernetes: kubernetesSchema.optional(),
   healthCheck: healthCheck.prefault({}).describe('How the masters are probed from here.'),
   pool: pool.prefault({}).describe('Who serves a VIP.'),
-  dataplane: dataplane.prefault({}).describe('How packets get to the masters.'),
+  dataplane: dataplaneSchema.prefault({}).describe('How packets get to the masters.'),
   vrrp: vrrpSchema.optional(),
   manageSysctls: z
     .boolean()

@@ -56,7 +56,8 @@ function haproxyDataPlane(
   pools: ReadonlyMap<string, Pick<Pool, 'members'>>,
 ): DataPlane {
   const paths = haproxyPaths(dataplane);
-  const { maxConnections, idleTimeout, userTimeout, localVips, protocol } = dataplane;
+  const { maxConnections, idleTimeout, userTimeout, exporter, hardStopAfter, localVips, protocol } =
+    dataplane;
   return new HaproxyDataPlane(
     {
       settings: () => ({
@@ -65,6 +66,8 @@ function haproxyDataPlane(
         maxConnections,
         idleTimeout,
         userTimeout,
+        exporter,
+        hardStopAfter,
       }),
       vips,
       ca: () => ca.text,

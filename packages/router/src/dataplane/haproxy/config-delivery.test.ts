@@ -13,17 +13,19 @@ describe('the delivery of the configuration', () => {
   let reloads: number;
   let reload: () => Promise<void>;
   let faults: (string | undefined)[];
+  let told: (string | undefined)[];
   let delivery: ConfigDelivery;
 
   beforeEach(() => {
     clock = new ManualClock();
     wanted = { config: 'one', state: 'cold one', ca: undefined };
-    [disk, refused, checks, reloads, faults] = [undefined, undefined, 0, 0, []];
+    [disk, refused, checks, reloads, faults, told] = [undefined, undefined, 0, 0, [], []];
     reload = async () => undefined;
     delivery = new ConfigDelivery({
       clock,
       texts: () => wanted,
       onFault: (fault) => faults.push(fault),
+      onReload: (_, error) => told.push(error),
       files: {
         get config() {
           return disk?.config;
@@ -111,6 +113,8 @@ describe('the delivery of the configuration', () => {
     clock.advance(30_000);
     reload = async () => undefined;
     await expect(delivery.reload('b')).resolves.toBeUndefined();
+    // What was not asked is not told.
+    expect(told).toEqual(['not taken', 'not taken', undefined]);
   });
 
   it('asks again at once where there was no master to ask', async () => {

@@ -26,6 +26,8 @@ export interface ConfigDeliveryOptions {
   readonly texts: () => HaproxyTexts | undefined;
   /** The files are not as wanted, in words, or are again. */
   readonly onFault: (fault: string | undefined) => void;
+  /** HAProxy was asked for a reload. @param took ms; @param error why there was none, in words */
+  readonly onReload: (took: number, error: string | undefined) => void;
 }
 
 /**
@@ -54,18 +56,23 @@ export class ConfigDelivery {
    * @throws Error when it does not, and for a while after that at once
    */
   reload(identity: string): Promise<void> {
-    const { haproxy, files, clock, texts } = this.#options;
+    const { haproxy, files, clock, texts, onReload } = this.#options;
     return this.#next(async () => {
       await this.#put();
       const refused = this.#refusedReload;
       if (refused?.what === identity && clock.now() < refused.until) throw refused.error;
       this.#refusedReload = undefined;
+      const begun = clock.now();
       try {
         await haproxy.reload(files, () => texts()?.state, identity);
+        onReload(clock.now() - begun, undefined);
       } catch (error) {
         // Without a master there was no attempt.
         const isTried = !(error instanceof RunTimeError && error.reason === 'absent');
-        if (isTried) this.#refusedReload = this.#refusal(identity, error);
+        if (isTried) {
+          this.#refusedReload = this.#refusal(identity, error);
+          onReload(clock.now() - begun, this.#refusedReload.error.message);
+        }
         throw error;
       } finally {
         this.#written = '';

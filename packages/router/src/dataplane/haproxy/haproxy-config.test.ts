@@ -16,6 +16,7 @@ const settings: HaproxySettings = {
   maxConnections: 8000,
   idleTimeout: 3_600_000,
   userTimeout: 30_000,
+  hardStopAfter: 3_600_000,
 };
 
 describe('the configuration of HAProxy', () => {
@@ -31,7 +32,7 @@ global
   stats timeout 1m
   maxconn 8000
   server-state-file /f/server-state
-  hard-stop-after 1h
+  hard-stop-after 3600000ms
   mworker-max-reloads 3
   spread-checks 0
 defaults
@@ -85,8 +86,18 @@ backend members-10.0.0.100
     ['the path of checks', { check: { ...settings.check, path: '/livez' } }],
     ['the CA', { ca: 'another' }],
     ['the time for idle connections', { idleTimeout: 60_000 }],
+    ['the time of old workers', { hardStopAfter: 60_000 }],
   ])('is another one when %s changes', (_, change) => {
     expect(configIdentity({ ...settings, ...change })).not.toBe(configIdentity(settings));
+  });
+
+  it('has an exporter where one is asked for', () => {
+    expect(haproxyConfig(settings, members)).not.toContain('exporter');
+    const at = { host: 'fd00::10', port: 8405 };
+    const text = haproxyConfig({ ...settings, exporter: at }, members);
+    expect(text).toContain('frontend exporter\n  mode http\n');
+    expect(text).toContain('  bind [fd00::10]:8405 transparent\n');
+    expect(configIdentity({ ...settings, exporter: at })).not.toBe(configIdentity(settings));
   });
 
   it('verifies nobody while there is no CA', () => {

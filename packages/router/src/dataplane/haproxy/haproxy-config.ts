@@ -61,12 +61,13 @@ function render(settings: HaproxySettings, members: MembersByVip, identity: stri
     '# Written by bgp-lb-router, which replaces it on every change of a member: changes by hand are lost.',
     ...globals(settings, identity),
     ...defaults(settings),
+    ...exporter(settings),
     ...settings.vips.flatMap((vip) => proxies(settings, vip, members.get(vip.address) ?? [])),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function globals({ paths, maxConnections }: HaproxySettings, identity: string): string[] {
+function globals({ paths, maxConnections, hardStopAfter }: HaproxySettings, identity: string): string[] {
   return [
     'global',
     `  description ${identity}`,
@@ -76,7 +77,7 @@ function globals({ paths, maxConnections }: HaproxySettings, identity: string): 
     `  maxconn ${maxConnections}`,
     `  server-state-file ${paths.stateFile}`,
     // The old worker of a reload ends with its last connection, which of Kubernetes may be never.
-    '  hard-stop-after 1h',
+    `  hard-stop-after ${hardStopAfter}ms`,
     '  mworker-max-reloads 3',
     // All members are checked at once: a start is the moment in which that counts.
     '  spread-checks 0',
@@ -107,6 +108,21 @@ function defaults(settings: HaproxySettings): string[] {
     // A member that refuses costs a client nothing: the next attempt goes to another.
     '  option redispatch 1',
     '  retries 2',
+  ];
+}
+
+function exporter({ exporter: at }: HaproxySettings): string[] {
+  if (at === undefined) return [];
+  return [
+    '',
+    'frontend exporter',
+    '  mode http',
+    // Whoever scrapes comes back with each scrape: an idle one is none of the connections that are to be kept.
+    '  timeout client 10s',
+    '  timeout http-request 5s',
+    `  bind ${socketAddress(at.host, at.port)} transparent`,
+    '  http-request use-service prometheus-exporter if { method GET } { path /metrics }',
+    '  http-request return status 404',
   ];
 }
 

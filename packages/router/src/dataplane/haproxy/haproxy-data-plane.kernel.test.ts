@@ -48,13 +48,31 @@ describe('HAProxy, driven at run time', () => {
     };
     await expect.poll(lineOf).toMatch(/L7OKC|L6RSP/);
     await connections(20);
+    // Also after a reload, and to one that comes with it.
+    const comes = await host.member(13, () => status, certificate);
+    const before = await host.pid();
+    const second = { ...host.vip, address: host.vip.address.replace(/\d+$/, '101') };
+    plane.setVips([host.vip, second]);
+    plane.setNextHops(
+      new Map([[host.prefix, [good, bad, comes].map((nextHop) => ({ nextHop, weight: FULL }))]]),
+    );
+    const isReloaded = async (): Promise<boolean> => {
+      await host.connect();
+      return (await host.pid()) !== before;
+    };
+    await expect.poll(isReloaded, { timeout: 10_000, interval: 1 }).toBe(true);
+    await connections(20);
+    await expect.poll(() => host.ask('show servers state')).toContain(` ${comes} `);
+    await connections(20);
+    expect([bad, comes].map((member) => host.requests.get(member))).toEqual([undefined, undefined]);
+    const until = host.requests.get(good) ?? 0;
     // Also when HAProxy starts by itself.
     await host.killHaproxy();
     await host.startHaproxy();
     await expect.poll(() => plane.forwarding(host.prefix), { timeout: 5000 }).toEqual([good]);
     await connections(20);
-    expect(host.requests.get(bad)).toBeUndefined();
-    expect(host.requests.get(good)).toBe(40);
+    expect([bad, comes].map((member) => host.requests.get(member))).toEqual([undefined, undefined]);
+    expect(host.requests.get(good)).toBe(until + 20);
     await expect
       .poll(() => host.dissents, { timeout: 5000 })
       .toContainEqual([
@@ -129,6 +147,23 @@ describe('HAProxy, driven at run time', () => {
     expect(readFileSync(host.paths.configFile, 'utf8')).toBe(before);
   });
 
+  it('has its own exporter for Prometheus, and nothing else there', async () => {
+    const member = await host.member(11);
+    await host.serve(plane, [{ nextHop: member, weight: FULL }]);
+    await plane.stop();
+    const at = { host: host.vip.address.replace(/\d+$/, '50'), port: 8405 };
+    const next = host.plane({ exporter: at });
+    await next.start(host.handlers);
+    await host.serve(next, [{ nextHop: member, weight: FULL }]);
+    const url = `http://${at.host}:${at.port}`;
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    const labels = `proxy="members-${host.vip.address}",server="${member}"`;
+    expect(metrics).toMatch(new RegExp(`haproxy_server_status\\{${labels},state="UP"\\} 1`));
+    expect(metrics).toContain(`haproxy_server_current_sessions{${labels}} 0`);
+    expect((await fetch(`${url}/stats`)).status).toBe(404);
+    expect((await fetch(`${url}/metrics`, { method: 'POST' })).status).toBe(404);
+  });
+
   it('is written with IPv6 addresses as HAProxy reads them', async () => {
     const vips = [
       { address: '2001:db8::100', port: 443, machinePort: 6443 },
@@ -150,6 +185,7 @@ describe('HAProxy, driven at run time', () => {
       maxConnections: 500,
       idleTimeout: 60_000,
       userTimeout: 30_000,
+      hardStopAfter: 60_000,
     };
     const members = new Map([['2001:db8::100', [{ member: '2001:db8::11', port: 6443 }]]]);
     const config = haproxyConfig(settings, members);

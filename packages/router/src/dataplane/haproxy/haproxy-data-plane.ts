@@ -9,9 +9,10 @@ import { configIdentity, haproxyConfig, serverArguments } from './haproxy-config
 import type { HaproxyFiles, HaproxyTexts } from './haproxy-files.ts';
 import type { HaproxyProcess, HaproxySnapshot } from './haproxy-process.ts';
 import { backendOf, type HaproxySettings } from './haproxy-settings.ts';
-import { haproxyForwarding, servesOf } from './haproxy-status.ts';
+import { haproxyForwarding, isDeadServer, servesOf } from './haproxy-status.ts';
 import { HaproxyVips } from './haproxy-vips.ts';
 import { orderServers } from './order-servers.ts';
+import { PatientReload } from './patient-reload.ts';
 import {
   type ServerCommand,
   type ServerDifference,
@@ -61,7 +62,7 @@ export class HaproxyDataPlane implements DataPlane {
   #snapshot: HaproxySnapshot | undefined;
   readonly #forwarding = new Map<string, readonly string[]>();
   readonly #checks: ChecksByVip;
-  readonly #problems = new Map<'haproxy' | 'master' | 'file' | 'route', string>();
+  readonly #problems = new Map<'haproxy' | 'master' | 'file' | 'reload' | 'route', string>();
   #failing: string | undefined;
   /** Everything was as wanted at the last look, and nothing else is wanted since: what differs is another's doing. */
   #isSettled = false;
@@ -72,6 +73,8 @@ export class HaproxyDataPlane implements DataPlane {
   #isStopped = true;
   #cancel: () => void = () => undefined;
   readonly #delivery: ConfigDelivery;
+  /** For what cannot be changed at run time: VIPs, certificates, times. */
+  readonly #reload: PatientReload;
   #ended: Promise<unknown> = Promise.resolve();
 
   constructor(options: HaproxyDataPlaneOptions, host: HaproxyHost) {
@@ -89,6 +92,13 @@ export class HaproxyDataPlane implements DataPlane {
         if (fault === undefined) this.#problems.delete('file');
         else this.#problems.set('file', fault);
       },
+      onReload: (took, error) => this.#handlers?.operation('reload', took, error),
+    });
+    this.#reload = new PatientReload({
+      clock: host.clock,
+      reload: (identity) => this.#delivery.reload(identity),
+      onEnd: (error) => this.#reloaded(error),
+      onLateEnd: () => this.#kick(),
     });
   }
 
@@ -176,6 +186,14 @@ export class HaproxyDataPlane implements DataPlane {
     await this.#delivery.settled();
   }
 
+  /** @param error none: the new worker serves */
+  #reloaded(error: unknown): void {
+    if (error === undefined) this.#problems.delete('reload');
+    else this.#problems.set('reload', textOf(error));
+    // The master begins with the new configuration too, and is not there for a moment.
+    this.#oldDue = this.#host.clock.now() + LOOK_OLD;
+  }
+
   #nextHopsOf(vips: readonly CarriedVip[]): ReadonlyMap<string, readonly WeightedNextHop[]> {
     const prefixes = vips.map(({ address }) => hostPrefix(address));
     return new Map(prefixes.map((vip) => [vip, this.#vips.nextHops(vip)]));
@@ -247,7 +265,8 @@ export class HaproxyDataPlane implements DataPlane {
       commands.filter((one) => !later.includes(one)),
       errors,
     );
-    const isReloaded = isOther && (await this.#reload(identity, errors));
+    const isReloaded = isOther && (await this.#reload.run(identity));
+    if (!isOther) this.#problems.delete('reload');
     if (!isReloaded) done.push(...(await this.#order(later, errors)));
     const now = commands.length > 0 || isReloaded ? await this.#read() : snapshot;
     if (this.#isSettled && done.length > 0) this.#handlers?.repaired([...new Set(done.map(describe))]);
@@ -273,21 +292,6 @@ export class HaproxyDataPlane implements DataPlane {
   #order(commands: readonly ServerCommand[], errors: unknown[]): Promise<ServerCommand[]> {
     const tell: DataPlaneHandlers['operation'] = (...operation) => this.#handlers?.operation(...operation);
     return orderServers(commands, this.#host, tell, errors);
-  }
-
-  /** For what cannot be changed at run time: VIPs, certificates, times. */
-  async #reload(identity: string, errors: unknown[]): Promise<boolean> {
-    const begun = this.#host.clock.now();
-    try {
-      await this.#delivery.reload(identity);
-    } catch (error) {
-      errors.push(error);
-      return false;
-    }
-    // The master begins with the new configuration too, and is not there for a moment.
-    this.#oldDue = this.#host.clock.now() + LOOK_OLD;
-    this.#handlers?.operation('reload', this.#host.clock.now() - begun, undefined);
-    return true;
   }
 
   #compare({ servers, backends }: HaproxySnapshot): ServerDifference {
@@ -318,7 +322,7 @@ export class HaproxyDataPlane implements DataPlane {
     if (this.#oldDue > clock.now()) return;
     this.#oldDue = Number.POSITIVE_INFINITY;
     void haproxy
-      .endOldSessions((server) => this.#isDead(server))
+      .endOldSessions((server) => isDeadServer(server, this.#snapshot?.servers))
       .then(
         () => this.#problems.delete('master'),
         (error: unknown) => this.#problems.set('master', textOf(error)),
@@ -326,15 +330,6 @@ export class HaproxyDataPlane implements DataPlane {
       .finally(() => {
         this.#oldDue = clock.now() + LOOK_OLD;
       });
-  }
-
-  /** Of a server of an old worker, which does not check it any more. */
-  #isDead(server: string): boolean {
-    // Of what is not known nothing is ended.
-    if (this.#snapshot === undefined) return false;
-    const running = this.#snapshot.servers.find(({ backend, name }) => `${backend}/${name}` === server);
-    if (running === undefined || running.admin === 'maint') return true;
-    return running.isChecked && running.status.startsWith('DOWN');
   }
 
   #dropLeft(): void {

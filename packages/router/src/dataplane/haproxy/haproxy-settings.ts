@@ -47,6 +47,10 @@ export interface HaproxySettings {
   readonly idleTimeout: number;
   /** A client, or a member, that is silent for so long is asked whether it is there, and left soon after (ms). */
   readonly userTimeout: number;
+  /** Where HAProxy's own exporter for Prometheus listens; `undefined`: nowhere. */
+  readonly exporter?: { readonly host: string; readonly port: number } | undefined;
+  /** So long after a reload the old worker ends what it still has (ms). */
+  readonly hardStopAfter: number;
 }
 
 /** Name of the server of each backend that is never used. */

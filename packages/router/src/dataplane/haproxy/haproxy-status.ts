@@ -11,6 +11,18 @@ export function servesOf(nextHops: readonly WeightedNextHop[]): (server: Running
   return ({ name, admin, isUp, weight }) => used.has(name) && admin === 'ready' && isUp && weight > 0;
 }
 
+/**
+ * Whether what an old worker, which checks nothing any more, has to a server is to end.
+ * @param server `BACKEND/NAME`
+ * @param servers those of the worker of now; `undefined` while it does not answer: of what is not known nothing is ended
+ */
+export function isDeadServer(server: string, servers: readonly RunningServer[] | undefined): boolean {
+  if (servers === undefined) return false;
+  const running = servers.find(({ backend, name }) => `${backend}/${name}` === server);
+  if (running === undefined || running.admin === 'maint') return true;
+  return running.isChecked && running.status.startsWith('DOWN');
+}
+
 /** What HAProxy does for a VIP, beside what the pool wants. */
 export function haproxyForwarding(
   { address, port }: CarriedVip,

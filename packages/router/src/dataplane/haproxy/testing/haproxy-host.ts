@@ -12,7 +12,7 @@ import type { CarriedVip, DataPlaneHandlers } from '../../data-plane.ts';
 import { HaproxyDataPlane } from '../haproxy-data-plane.ts';
 import { HaproxyFiles } from '../haproxy-files.ts';
 import { HaproxyProcess } from '../haproxy-process.ts';
-import type { HaproxyPaths } from '../haproxy-settings.ts';
+import type { HaproxyPaths, HaproxySettings } from '../haproxy-settings.ts';
 import { RunTimeClient } from '../run-time-client.ts';
 import { type Certificates, makeCertificates } from './certificates.ts';
 
@@ -113,7 +113,7 @@ export class HaproxyHost {
     return / srv=(\d\S+) /.exec(line ?? '')?.[1] ?? '';
   }
 
-  plane(): HaproxyDataPlane {
+  plane(changed: Partial<HaproxySettings> = {}): HaproxyDataPlane {
     const { paths } = this;
     const check = {
       path: '/readyz',
@@ -125,7 +125,11 @@ export class HaproxyHost {
     };
     const plane = new HaproxyDataPlane(
       {
-        settings: () => ({ check, paths, maxConnections: 500, idleTimeout: 60_000, userTimeout: 30_000 }),
+        settings: () => ({
+          ...{ check, paths, maxConnections: 500 },
+          ...{ idleTimeout: 60_000, userTimeout: 30_000, hardStopAfter: 60_000 },
+          ...changed,
+        }),
         vips: [this.vip],
         ca: () => this.#certificates.ca,
         isOverruled: () => false,

@@ -1,0 +1,3 @@
+import { staticMembers } from '../kit/static-members.ts';
+
+staticMembers('haproxy');

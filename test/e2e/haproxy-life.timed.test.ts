@@ -40,31 +40,26 @@ describe('HAProxy and the router, each with a life of its own', { timeout: TIMEO
 
   it('takes 100 changes of members in a minute without a reload or a failed connection', async () => {
     const before = await workers(lab);
-    const [, second, third] = addresses(lab.masters) as [string, string, string];
-    const has = async (name: string): Promise<boolean> =>
-      (await servers(lab)).some((one) => one.name === name && one.status === 'UP');
-    const drain = (member: string): Promise<unknown> =>
-      lab.lb.router.request('POST', '/api/v1/member-drains', { member, wait: 400, force: false });
+    const leaving = addresses(lab.masters.slice(1));
     const begun = performance.now();
-    await drain(third);
-    // One leaves while the other comes back: two changes a round.
-    for (let round = 0; round < 50; round += 1) {
-      const [leaves, returns] = round % 2 === 0 ? [second, third] : [third, second];
-      await lab.lb.router.request('POST', '/api/v1/member-undrain', { member: returns });
-      await drain(leaves);
-      await waitUntil(() => has(returns), { what: `${returns} is back`, timeoutMs: 10_000 });
-      await waitUntil(async () => !(await servers(lab)).some(({ name }) => name === leaves), {
-        what: `${leaves} is gone`,
+    for (let round = 0; round < 25; round += 1) {
+      for (const member of leaving) {
+        // Longer than a request takes on a busy machine: what is there after it is cut.
+        const order = { member, wait: 1_000, force: false };
+        await lab.lb.router.request('POST', '/api/v1/member-drains', order);
+      }
+      await waitUntil(async () => (await servers(lab)).every(({ name }) => !leaving.includes(name)), {
+        what: 'they are gone',
         timeoutMs: 10_000,
       });
+      for (const member of leaving) {
+        await lab.lb.router.request('POST', '/api/v1/member-undrain', { member });
+      }
+      await servedBy(lab, lab.masters);
     }
     expect(performance.now() - begun).toBeLessThan(60_000);
-    await lab.lb.router.query(['undrain', third]);
-    await servedBy(lab, lab.masters);
     expect(await workers(lab)).toEqual(before);
-    const { failed, reasons, slowest } = await lab.client.stopLoop();
-    const rejected = await runTime(lab, 'show stat -1 1 -1');
-    expect({ failed, reasons }, JSON.stringify({ slowest, rejected })).toEqual({ failed: 0, reasons: {} });
+    expect(await failuresOf(lab.client.stopLoop())).toEqual({ failed: 0, reasons: {} });
     await expectNoDifference();
     const config = readFileSync(lab.lb.haproxy.config, 'utf8');
     const inFile = [...config.matchAll(/^ {2}server (\S+) (\S+) /gm)].map(([, name, at]) => `${name} ${at}`);

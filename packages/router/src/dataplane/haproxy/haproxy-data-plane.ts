@@ -188,8 +188,11 @@ export class HaproxyDataPlane implements DataPlane {
 
   /** @param error none: the new worker serves */
   #reloaded(error: unknown): void {
-    if (error === undefined) this.#problems.delete('reload');
-    else this.#problems.set('reload', textOf(error));
+    if (error !== undefined) {
+      this.#problems.set('reload', textOf(error));
+      return;
+    }
+    this.#problems.delete('reload');
     // The master begins with the new configuration too, and is not there for a moment.
     this.#oldDue = this.#host.clock.now() + LOOK_OLD;
   }

@@ -322,7 +322,8 @@ export class HaproxyDataPlane implements DataPlane {
   /** Beside everything else: a master that is slow to answer keeps nothing waiting. */
   #endOldSessions(): void {
     const { clock, haproxy } = this.#host;
-    if (this.#oldDue > clock.now()) return;
+    // While it reloads, the master has no time for others.
+    if (this.#oldDue > clock.now() || this.#reload.isRunning) return;
     this.#oldDue = Number.POSITIVE_INFINITY;
     void haproxy
       .endOldSessions((server) => isDeadServer(server, this.#snapshot?.servers))

@@ -40,10 +40,10 @@ describe('a reload', () => {
   it('is waited for half a second when it is slow, is not begun twice, and says later that it has ended', async () => {
     const slow = reload.run('a');
     clock.advance(500);
-    expect([await slow, ends]).toEqual([false, []]);
+    expect([await slow, ends, reload.isRunning]).toEqual([false, [], true]);
     expect([await reload.run('a'), asked]).toEqual([false, ['a']]);
     end();
-    await expect.poll(() => [ends, lateEnds]).toEqual([[undefined], 1]);
+    await expect.poll(() => [ends, lateEnds, reload.isRunning]).toEqual([[undefined], 1, false]);
     void reload.run('b');
     expect(asked).toEqual(['a', 'b']);
   });

@@ -24,6 +24,10 @@ export class PatientReload {
     this.#options = options;
   }
 
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
   /** @returns true when it was done; false when it was refused, or goes on */
   async run(identity: string): Promise<boolean> {
     if (this.#isRunning) return false;

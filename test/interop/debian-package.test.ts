@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, issueServingCertificate } from '../../scripts/lab/cluster-pki.ts';
 import { waitUntil } from '../../scripts/lab/wait-until.ts';
 import { inspect, routerConfig, speakerConfig, speakerPlaces } from '../kit/debian-packages.ts';
-import { connectionsTo, startApiServer, startWatch } from '../kit/machine-connection.ts';
 import { announced, shutdownFiles } from '../kit/shutdown-host.ts';
 import { ShutdownWitness } from '../kit/shutdown-witness.ts';
 import { SystemdMachine } from '../kit/systemd-machine.ts';
@@ -145,10 +144,7 @@ describe('the Debian package of the router', { timeout: 240_000 }, () => {
       await machine.try('systemd-analyze', 'verify', '--man=no', haproxy, 'bgp-lb-haproxy.path'),
     ).toMatchObject({ code: 0, stderr: '' });
     await machine.run('systemctl', 'start', 'bgp-lb-haproxy.path');
-    await startApiServer(machine, '10.0.0.10');
-    const members = 'machinePort: 6443, members: { static: [{ address: 10.0.0.10 }] }';
-    const haproxyConfig = routerConfig.replace('{ proxyInterfaces: [eth0] }', '{ kind: haproxy }');
-    await changeDataPlane(haproxyConfig.replace('machinePort: 6443', members));
+    await changeDataPlane(routerConfig.replace('{ proxyInterfaces: [eth0] }', '{ kind: haproxy }'));
     const pid = async (): Promise<string> =>
       (await machine.run('systemctl', 'show', '--property=MainPID', '--value', haproxy)).trim();
     const fib = async (): Promise<string> => (await machine.try('bgp-lb-router', 'fib', '--diff')).stdout;
@@ -162,24 +158,6 @@ describe('the Debian package of the router', { timeout: 240_000 }, () => {
     await machine.run('systemctl', 'restart', 'bgp-lb-router');
     await expect.poll(fib, { timeout: 20_000 }).toContain('no differences');
     expect(await pid()).toBe(before);
-    // A connection through it outlives the upgrade of the package too, by the worker that it has.
-    await waitUntil(async () => (await machine.run('bgp-lb-router', 'fib')).includes('100.0%'), {
-      what: 'HAProxy uses the member',
-      timeoutMs: 30_000,
-    });
-    const worker = async (): Promise<string> => machine.run('cat', `/proc/${before}/task/${before}/children`);
-    const serving = await worker();
-    await startWatch(machine, '10.100.0.1');
-    const connections = (): Promise<string[]> => connectionsTo(machine, '10.100.0.1');
-    await expect.poll(connections, { timeout: 20_000 }).toEqual([expect.stringMatching(/:\d+$/)]);
-    const connection = await connections();
-    const router = await mainPid();
-    await install(files.router);
-    expect(await mainPid()).not.toBe(router);
-    await expect.poll(fib, { timeout: 20_000 }).toContain('no differences');
-    expect([await pid(), await worker(), await connections()]).toEqual([before, serving, connection]);
-    expect(await machine.run('systemctl', 'is-active', 'watch.service')).toBe('active\n');
-    await machine.run('systemctl', 'stop', 'watch.service', 'api.service');
     await machine.run('systemctl', 'stop', 'bgp-lb-haproxy.path', haproxy);
     await changeDataPlane(routerConfig);
     expect(await machine.run('ip', 'route', 'show', 'table', 'local', 'proto', '84')).toBe('');

@@ -117,7 +117,7 @@ function exporter({ exporter: at }: HaproxySettings): string[] {
     '',
     'frontend exporter',
     '  mode http',
-    // Whoever scrapes comes back with each scrape: an idle one is none of the connections that are to be kept.
+    // Prometheus comes back with each scrape: its connections are none of those that are to be kept.
     '  timeout client 10s',
     '  timeout http-request 5s',
     `  bind ${socketAddress(at.host, at.port)} transparent`,

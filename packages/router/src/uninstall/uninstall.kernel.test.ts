@@ -135,6 +135,7 @@ describe('uninstall', { timeout: TIMEOUT }, () => {
     const { status, stdout, stderr } = uninstall();
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     expect(stdout).toContain('haproxy/haproxy.cfg');
+    expect(removals(stdout)).toEqual(removals(dry.stdout));
     expect(kernel()).toBe(before);
     expect(existsSync(join(folder, 'state'))).toBe(false);
     expect(uninstall().stdout).not.toContain('removed');

@@ -31,7 +31,11 @@ export function haproxyFootprint(
       ];
     },
     async remove(isDry) {
-      const removed = withRoutes(protocol, (routes) => (isDry ? routes.differences([]) : routes.apply([])));
+      const removed = withRoutes(protocol, (routes) =>
+        isDry
+          ? routes.differences([]).map((one) => one.replace(/: there, and no VIP$/, ''))
+          : routes.apply([]).map((one) => one.replace(/^delete /, '')),
+      );
       const files = [paths.configFile, paths.stateFile, paths.caFile].flatMap((path) => [
         path,
         `${path}.new`,

@@ -228,7 +228,11 @@ const autoDataplane = z.strictObject({
 });
 
 /** By `kind`: what belongs to one kind of data plane is refused for another. */
-export const dataplaneSchema = z.discriminatedUnion('kind', [kernelDataplane, haproxyDataplane, autoDataplane]);
+export const dataplaneSchema = z.discriminatedUnion('kind', [
+  kernelDataplane,
+  haproxyDataplane,
+  autoDataplane,
+]);
 
 const api = z.strictObject({
   socket: socketPath()

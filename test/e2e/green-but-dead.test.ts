@@ -107,7 +107,7 @@ describe('clients that are not served although all health checks pass', () => {
       // And the master knows the cause.
       const there = (await master.speaker.command(['doctor', '-o', 'json'], 60_000)).stdout;
       expect(there).toContain('rp_filter is strict here: clients of 10.0.2.0/24 (eth1) are dropped');
-      expect(there).toMatch(/\d+ packets were dropped by rp_filter since boot/);
+      expect(there).toMatch(/\d+ packets were dropped by rp_filter within \d+ s/);
     });
   });
 

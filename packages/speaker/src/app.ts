@@ -114,6 +114,7 @@ class SpeakerDaemon implements RunningDaemon {
     // First of all the guard, and nothing of an earlier life that is not ours to keep. Fails here when the kernel refuses.
     await Promise.all([untilAnswered(() => keeper.setBound(this.#adopted)), this.#control.start()]);
     keeper.start();
+    this.#kernel.wayBack.start();
     for (const warning of speakerWarnings(config)) logger.warn(warning);
     const { role, proof, detail } = this.#life.bootstrap;
     logger.info(
@@ -188,6 +189,7 @@ class SpeakerDaemon implements RunningDaemon {
     this.#annotation?.close();
     this.#life.close();
     this.#kernel.keeper.close();
+    this.#kernel.wayBack.close();
     this.#sessions.bfd.detach();
     await sayGoodbye();
     // After the sessions: FRR 8.4 takes AdminDown for death and would end one that it is to keep the paths of (RFC 5882
@@ -258,7 +260,7 @@ class SpeakerDaemon implements RunningDaemon {
   async #status(): Promise<SpeakerStatus> {
     const { config, facts } = this.#context;
     const { advertiser, bfd } = this.#sessions;
-    const { host, keeper } = this.#kernel;
+    const { host, keeper, wayBack } = this.#kernel;
     const routers = this.#sessions.routers();
     return speakerStatus({
       config: { ...config, routers },
@@ -277,6 +279,9 @@ class SpeakerDaemon implements RunningDaemon {
         uplinks: host.uplinks,
         routesMissing: config.routeToVip ? host.routesMissing : null,
         fault: keeper.fault ?? null,
+        // Without a VIP on this host clients are answered by load balancers, on the link.
+        wayBack: config.vipBind ? wayBack.findings() : [],
+        reversePathDrops: wayBack.dropped() ?? null,
         md5: routers.some(({ passwordFile }) => passwordFile !== undefined) ? tcpMd5Counters() : null,
       },
     });

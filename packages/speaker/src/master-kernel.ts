@@ -5,6 +5,7 @@ import { ConnectionHold } from './kernel/connection-hold.ts';
 import { HostKeeper } from './kernel/host-keeper.ts';
 import { HostNetwork } from './kernel/host-network.ts';
 import type { SpeakerContext } from './speaker-context.ts';
+import { WayBackWatch } from './way-back/way-back-watch.ts';
 
 export interface MasterKernel {
   readonly host: HostNetwork;
@@ -12,6 +13,7 @@ export interface MasterKernel {
   readonly keeper: HostKeeper;
   readonly clients: ClientConnections;
   readonly hold: Pick<ConnectionHold, 'apply' | 'repair'>;
+  readonly wayBack: WayBackWatch;
   /** To be called last of all. What is in the kernel stays. */
   close(): void;
 }
@@ -66,5 +68,9 @@ export function masterKernel(
     leaving: (leaving) => clients.reset(leaving),
     isOwn: (portId) => elements.isOwn(portId),
   });
-  return { host, keeper, clients, hold, close: () => elements.close() };
+  const wayBack = new WayBackWatch({
+    config: () => ({ vips: config.vips, routers: routers().map((address) => ({ address })) }),
+    ...{ routes, now: () => performance.now() },
+  });
+  return { host, keeper, clients, hold, wayBack, close: () => elements.close() };
 }

@@ -31,7 +31,10 @@ const status: ShownStatus = {
   bfd: { scheduling: 'nice -15 (sched_setscheduler: EPERM)', missing: ['IPv4 port 3784: EADDRINUSE'] },
   drainAnnotation: null,
   otherMasters: [],
-  kernel: { uplinks: ['eth0'], routesMissing: null, fault: null, md5: null },
+  kernel: {
+    ...{ uplinks: ['eth0'], routesMissing: null, fault: null, md5: null },
+    ...{ wayBack: [], reversePathDrops: null },
+  },
 };
 const shown = (changes: Partial<ShownStatus> = {}): string[] =>
   statusTables({ ...status, ...changes }).map((table) => formatTable(table));

@@ -94,6 +94,7 @@ function notes({ vips, kernel }: ShownStatus): readonly Table[] {
       elsewhere.length === 0 ? [] : [`${vip} is on ${elsewhere.join(', ')}: another program put it there`],
     ),
     ...(kernel.routesMissing ?? []),
+    ...kernel.wayBack.map(({ place, value }) => `way back to clients, ${place}: ${value}`),
   ];
   return troubles.length === 0 ? [] : [{ columns: ['NOTE'], rows: troubles.map((text) => [text]) }];
 }

@@ -1,3 +1,4 @@
+import type { Finding } from '@bgp-lb/daemon';
 import { type BfdState, formatPrefix, hostPrefix } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
@@ -64,6 +65,10 @@ export interface SpeakerStatus {
     readonly routesMissing: readonly string[] | null;
     /** Why the kernel is not as it should be; `null` when it is. */
     readonly fault: string | null;
+    /** What keeps answers from clients, or may: `doctor` has the same. */
+    readonly wayBack: readonly Finding[];
+    /** What rp_filter has dropped of late; `null` before it was read twice. */
+    readonly reversePathDrops: { readonly packets: number; readonly ms: number } | null;
     /** Segments that the kernel dropped for their TCP-MD5 signature, of this whole host; `null` without passwords. */
     readonly md5: { readonly notFound: number; readonly unexpected: number; readonly failure: number } | null;
   };

@@ -6,7 +6,7 @@ export type Truth = 'yes' | 'no' | 'maybe';
 /** The hooks of a packet's way (netfilter_ipv4.h). */
 export type FirewallHook = 'prerouting' | 'input' | 'forward' | 'output' | 'postrouting';
 
-/** A TCP packet that begins a connection and that connection tracking knows nothing of, or has just begun with. */
+/** A TCP packet that begins a connection, of which connection tracking knows nothing yet, or an answer to one. */
 export interface FirewallPacket {
   readonly version: 4 | 6;
   /** Names of the interfaces that it comes and leaves by; undefined where it has none at that hook. */
@@ -17,6 +17,7 @@ export interface FirewallPacket {
   readonly destination?: string;
   readonly sourcePort?: number;
   readonly destinationPort?: number;
+  readonly isAnswer?: boolean;
 }
 
 /** The firewall mark of a packet, as far as it is known: one of these, or any. */
@@ -70,9 +71,9 @@ export function both(a: Truth, b: Truth): Truth {
   return a === 'yes' && b === 'yes' ? 'yes' : 'maybe';
 }
 
-/** Connection tracking says of our packet that it is `new` or, where it is exempt, `untracked`. */
-export function trackedAs(states: readonly string[]): Truth {
-  const named = ['new', 'untracked'].filter((state) => states.includes(state));
+/** Connection tracking says that the first packet is `new`, and an answer `established`; where they are exempt, both are `untracked`. */
+export function trackedAs({ isAnswer = false }: FirewallPacket, states: readonly string[]): Truth {
+  const named = [isAnswer ? 'established' : 'new', 'untracked'].filter((state) => states.includes(state));
   return named.length === 2 ? 'yes' : named.length === 1 ? 'maybe' : 'no';
 }
 

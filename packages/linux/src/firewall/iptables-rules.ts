@@ -101,7 +101,7 @@ function conditionOf(option: string, [value = '']: readonly string[]): Condition
       return ({ sourcePort }) => inPorts(sourcePort, value);
     case '--ctstate':
     case '--state':
-      return () => trackedAs(value.toLowerCase().split(','));
+      return (packet) => trackedAs(packet, value.toLowerCase().split(','));
     case '--syn':
       return () => 'yes';
     case '--mark': {

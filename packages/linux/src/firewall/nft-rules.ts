@@ -149,7 +149,7 @@ function conditionOf({ op, left, right }: NftObject): Condition {
 function comparison(left: NftObject, right: unknown): Condition {
   const [kind = '', content] = Object.entries(left)[0] ?? [];
   const field = isObject(content) ? content : {};
-  if (kind === 'ct' && field['key'] === 'state') return () => trackedAs(texts(right));
+  if (kind === 'ct' && field['key'] === 'state') return (packet) => trackedAs(packet, texts(right));
   // What is exempt from tracking, or has just begun, was given no other address.
   if (kind === 'ct' && field['key'] === 'status') return () => 'no';
   const single = singleComparison(kind, field);

@@ -36,8 +36,7 @@ import { checkDrainUnit, showDrainUnit } from './check-drain-unit.ts';
 import { checkAddresses, checkArp, checkFirewall, checkNoBinding } from './check-host.ts';
 import { connectRouter, judgeRouter } from './check-router.ts';
 import { checkSpeaker } from './check-speaker.ts';
-import { checkWayBack } from './check-way-back.ts';
-import { readWayBack } from './read-way-back.ts';
+import { examineWayBack } from './examine-way-back.ts';
 
 /** Milliseconds that an owner of the VIP has to answer. */
 const ANSWER_TIME = 600;
@@ -55,7 +54,7 @@ export async function examine(config: SpeakerConfig): Promise<readonly Finding[]
       ...(await checkSpeaker(config, status)),
       ...checkKernel(config, routes),
       ...(await firewall(config)),
-      ...checkWayBack(await readWayBack(config, routes)),
+      ...(await examineWayBack(config, routes, status)),
       checkClock(isClockSynchronized(), new Date()),
       ...checkDrainUnit(config, await showDrainUnit()),
       ...(await apiServer(config, routes)),

@@ -69,6 +69,14 @@ describe('explain', () => {
     expect(said(['10.0.0.10'])).toMatchObject({ pass: true, reason: 'advertised to 10.0.0.10' });
   });
 
+  it('says what keeps answers from clients', () => {
+    const finding = { check: 'way back', place: 'eth0', value: 'rp_filter is strict here', fix: 'sysctl' };
+    const kernel = { wayBack: [{ ...finding, level: 'fault' as const }] };
+    expect(explain({ ...status, kernel }).reasons).toContainEqual({
+      ...{ what: 'way back: eth0', pass: false, sinceMs: null, reason: finding.value, next: 'sysctl' },
+    });
+  });
+
   it('is a table for people', () => {
     const text = explanationTables(explain(status))
       .map((table) => formatTable(table))

@@ -15,6 +15,7 @@ export type ExplainedStatus = Pick<SpeakerStatus, 'gates' | 'bfd'> & {
     readonly elsewhere?: readonly string[];
   })[];
   readonly drainAnnotation?: SpeakerStatus['drainAnnotation'];
+  readonly kernel?: Pick<SpeakerStatus['kernel'], 'wayBack'>;
   readonly routers: readonly (Pick<
     SpeakerStatus['routers'][number],
     'address' | 'session' | 'bfd' | 'sinceMs'
@@ -39,7 +40,7 @@ const gateHints: Record<SpeakerStatus['gates'][number]['name'], string> = {
 };
 
 /** Puts the status into sentences, the things that keep clients away first. Pure. */
-export function explain({ vips, gates, routers, drainAnnotation }: ExplainedStatus): Explanation {
+export function explain({ vips, gates, routers, drainAnnotation, kernel }: ExplainedStatus): Explanation {
   const reasons = [
     ...vips.flatMap(elsewhereReasons),
     ...vips.flatMap(advertisedReasons),
@@ -53,12 +54,19 @@ export function explain({ vips, gates, routers, drainAnnotation }: ExplainedStat
       }),
     ),
     ...routers.map(routerReason),
+    ...(kernel?.wayBack ?? []).map(wayBackReason),
     ...(drainAnnotation === null || drainAnnotation === undefined ? [] : [annotationReason(drainAnnotation)]),
   ];
   return {
     vips: vips.map(({ vip, state, reason }) => ({ vip, state, reason })),
     reasons: badFirst(reasons),
   };
+}
+
+/** What keeps answers from clients, or would. */
+function wayBackReason({ level, place, value, fix }: SpeakerStatus['kernel']['wayBack'][number]): Reason {
+  const pass = level !== 'fault';
+  return { what: `way back: ${place}`, pass, sinceMs: null, reason: value, next: fix };
 }
 
 /** A VIP that is to be advertised, and which routers have it. */

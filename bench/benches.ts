@@ -2,6 +2,8 @@
 import type { DaemonName } from './bgp/daemon.ts';
 import { describeDeath } from './death/describe-death.ts';
 import { measureDeath } from './death/measure-death.ts';
+import { describeEvidence } from './evidence/describe-evidence.ts';
+import { measureEvidence } from './evidence/measure-evidence.ts';
 import { describeIngest } from './ingest/describe-ingest.ts';
 import { measureIngest } from './ingest/measure-ingest.ts';
 import { describeLb } from './lb/describe-lb.ts';
@@ -63,6 +65,10 @@ export const benches: Readonly<Record<BenchName, Bench>> = {
   async rest({ rounds = 3, singleFile, seconds }, run) {
     const report = await measureRest({ rounds, singleFile, seconds, ...run });
     return { report, text: describeRest(report) };
+  },
+  async evidence({ rounds = 7 }, run) {
+    const report = await measureEvidence({ rounds, ...run });
+    return { report, text: describeEvidence(report) };
   },
   async ingest({ rounds = 3, prefixes, daemons }, run) {
     const sizes = prefixes === undefined ? [100_000, 1_000_000] : [prefixes];

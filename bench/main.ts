@@ -21,6 +21,7 @@ const usage = `usage: npm run bench -- all --record FOLDER [--rounds N]
 
   all       every one of them, some 55 minutes on two slow cores; goes on when one fails
 
+  evidence  what the counting of clients' packets costs the kernel that forwards them; --rounds (7)
   rest      what a speaker needs that has nothing to do; --single-file (dist/bgp-lb-speaker), --seconds of a reading (30)
   speaker   how soon what happens to a master is in the load balancer's kernel; --rounds: how often (10)
   reflect   how fast a table is reflected to nine clients, beside FRR, BIRD, GoBGP and OpenBGPD; --prefixes (100000)

@@ -1,5 +1,6 @@
 /** The generated parts of docs/benchmarks*.md by name, and the files of their plots. */
 import { deathTable, killedTable } from '../death/describe-death.ts';
+import { evidenceTable } from '../evidence/describe-evidence.ts';
 import { figures, figureTable } from '../figures.ts';
 import { ingestTable } from '../ingest/describe-ingest.ts';
 import {
@@ -61,6 +62,7 @@ export function generate(recorded: Recorded, folder: string): Generated {
       'death-killed': of('death', killedTable),
       speaker: of('speaker', speakerTable),
       rest: of('rest', restTable),
+      evidence: of('evidence', evidenceTable),
       ingest: of('ingest', ingestTable),
       reflect: of('reflect', reflectTable),
       sessions: of('sessions', sessionsTable),

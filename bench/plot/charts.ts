@@ -29,6 +29,16 @@ export function chartsOf(report: Report): Charts {
       };
     case 'rest':
       return restCharts(report);
+    case 'evidence':
+      return {
+        'evidence-segments': {
+          axis: 'µs for each segment that is forwarded, one core',
+          rows: report.results.map(({ kind, isCounted, took }) => ({
+            label: `${kind.toUpperCase()}, ${isCounted ? 'counted' : 'not counted'}`,
+            values: took.samples,
+          })),
+        },
+      };
     case 'ingest':
       return ingestCharts(report);
     case 'reflect':

@@ -2,6 +2,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DeathReport } from '../death/measure-death.ts';
+import type { EvidenceReport } from '../evidence/measure-evidence.ts';
 import type { IngestReport } from '../ingest/measure-ingest.ts';
 import type { LbReport } from '../lb/measure-lb.ts';
 import type { ReflectReport } from '../reflect/measure-reflect.ts';
@@ -17,6 +18,7 @@ export type Report =
   | DeathReport
   | SpeakerReport
   | RestReport
+  | EvidenceReport
   | IngestReport
   | ReflectReport
   | SessionsReport;
@@ -27,6 +29,7 @@ export type Recorded = { readonly [Name in BenchName]?: Extract<Report, { readon
 
 /** The shortest first: a fault of the set-up shows early. */
 export const benchNames = [
+  'evidence',
   'rest',
   'speaker',
   'reflect',

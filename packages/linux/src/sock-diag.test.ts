@@ -28,8 +28,20 @@ describe('an inet_diag_msg', () => {
       remoteAddress: '10.0.0.2',
       remotePort: 49_152,
       state: 'established',
+      unacknowledged: 0,
+      resent: 0,
       identity: { family: 2, octets: bytes.slice(4, 52) },
     });
+  });
+
+  it('says what is not acknowledged, and how often it was sent again: of that timer alone', () => {
+    const bytes = message(2, 1, [10, 0, 0, 1], [10, 0, 0, 2]);
+    bytes.set([1, 4], 2);
+    bytes.set([0x10, 0x27], 60);
+    expect(parseTcpConnection(bytes)).toMatchObject({ unacknowledged: 10_000, resent: 4 });
+    // The timer of keepalives.
+    bytes.set([2, 4], 2);
+    expect(parseTcpConnection(bytes)).toMatchObject({ resent: 0 });
   });
 
   it('keeps its identity when the buffer is used again', () => {

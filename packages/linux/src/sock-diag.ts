@@ -24,6 +24,10 @@ const messageLength = 72;
 /** Where the identifier is in a request and in an answer. */
 const identifierInRequest = 8;
 const identifierInMessage = 4;
+/** `idiag_wqueue`. */
+const sendQueueInMessage = 60;
+/** Of `idiag_timer`. */
+const retransmitTimer = 1;
 
 const State = { Established: 1, CloseWait: 8 } as const;
 const wantedStates = (1 << State.Established) | (1 << State.CloseWait);
@@ -44,6 +48,10 @@ export interface TcpConnection {
   readonly remoteAddress: string;
   readonly remotePort: number;
   readonly state: TcpConnectionState;
+  /** Octets of this side that the peer has not acknowledged, or that wait to be sent. */
+  readonly unacknowledged: number;
+  /** How often they were sent again in vain, one after the other. */
+  readonly resent: number;
   /** What `destroy` names it by, with the kernel's cookie: a later connection of the same ports is another one. */
   readonly identity: { readonly family: number; readonly octets: Uint8Array };
 }
@@ -134,6 +142,8 @@ export function parseTcpConnection(payload: Uint8Array): TcpConnection | undefin
     remoteAddress: endAddress(octets, 20, family),
     remotePort: view.getUint16(identifierInMessage + 2),
     state,
+    unacknowledged: view.getUint32(sendQueueInMessage, true),
+    resent: view.getUint8(2) === retransmitTimer ? view.getUint8(3) : 0,
     identity: { family, octets },
   };
 }

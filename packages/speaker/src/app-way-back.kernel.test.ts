@@ -14,8 +14,11 @@ beforeAll(async () => {
   lab.master.ip('route', 'add', 'default', 'via', ROUTER);
   lab.master.ip('-6', 'route', 'add', 'default', 'via', '2001:db8:9::1', 'dev', 'e0');
   lab.master.run('sysctl', '-qw', 'net.ipv4.conf.all.rp_filter=0', 'net.ipv4.conf.e0.rp_filter=0');
+  const password = `passwordFile: ${lab.path('password')}`;
+  const port = 'port: 443, machinePort: 6443';
   lab.configure({
-    vips: `[{ address: ${VIP}, port: 443, machinePort: 6443 }, { address: '${VIP6}', port: 443, machinePort: 6443 }]`,
+    vips: `[{ address: ${VIP}, ${port} }, { address: '${VIP6}', ${port} }]`,
+    routers: `[{ address: ${ROUTER}, asn: 64512, ${password}, bfd: false }, { address: '2001:db8:9::1', asn: 64512, bfd: false }]`,
   });
   await lab.startApiServer(['DNS:kubernetes', `IP:${NODE}`, `IP:${VIP}`, `IP:${VIP6}`]);
   await lab.turn('ready');
@@ -28,6 +31,13 @@ afterAll(() => lab.remove(), TIMEOUT);
 
 const said = async (): Promise<readonly string[]> =>
   (await lab.status()).kernel.wayBack.map(({ level, place, value }) => `${level} ${place}: ${value}`);
+
+/** What the command finds, as JSON. */
+function doctor(): string {
+  const main = new URL('../../../dist/bgp-lb-speaker.mjs', import.meta.url).pathname;
+  const command = `${process.execPath} ${main} doctor -o json --config ${lab.path('speaker.yaml')}`;
+  return lab.master.run('sh', '-c', `${command} || true`);
+}
 
 describe('the way of answers to clients, in status', { timeout: TIMEOUT }, () => {
   it('says nothing where nothing is in it', async () => {
@@ -97,14 +107,33 @@ describe('the way of answers to clients, in status', { timeout: TIMEOUT }, () =>
       'nft',
       'table inet fw { chain out { type filter hook output priority 0; policy drop; ct state new accept; oifname lo accept; }; }',
     );
-    const found = lab.master.run(
-      'sh',
-      '-c',
-      `${process.execPath} ${new URL('../../../dist/bgp-lb-speaker.mjs', import.meta.url).pathname} doctor -o json --config ${lab.path('speaker.yaml')} || true`,
-    );
+    const found = doctor();
     lab.master.run('nft', 'delete table inet fw');
     for (const version of ['IPv4', 'IPv6']) {
       expect(found).toContain(`drops answers to clients (${version}): no rule accepts them`);
+    }
+  });
+});
+
+describe('a client that large packets do not reach', { timeout: TIMEOUT }, () => {
+  it('is established and gets no answer, which doctor says', async () => {
+    // A link on the way that takes less, and says nothing of it.
+    lab.peer.run(
+      'nft',
+      'table ip way { chain in { type filter hook prerouting priority -300; tcp sport 443 meta length > 500 drop; }; }',
+    );
+    const clients = lab.peer.startProgram(
+      process.execPath,
+      '-e',
+      `for (let i = 0; i < 4; i++) require('node:tls').connect({ host: '${VIP}', port: 443, rejectUnauthorized: false }).on('error', () => {});`,
+    );
+    try {
+      await expect
+        .poll(() => doctor(), { timeout: 60_000, interval: 500 })
+        .toMatch(/large answers on 4 of \d+ connections, to 1 clients, are sent again and again/);
+    } finally {
+      await clients.stop();
+      lab.peer.run('nft', 'delete table ip way');
     }
   });
 });

@@ -11,6 +11,7 @@ import type { SpeakerConfig } from '../config/speaker-config.ts';
 import type { SpeakerStatus } from '../status.ts';
 import { checkWayBack, type WayBack } from '../way-back/check-way-back.ts';
 import { readWayBack } from '../way-back/read-way-back.ts';
+import { answering, readStuckAnswers } from '../way-back/stuck-answers.ts';
 
 /** Between two readings of a counter where no speaker has one of before (ms). */
 const APART = 1000;
@@ -22,7 +23,8 @@ export async function examineWayBack(
   status: SpeakerStatus | undefined,
 ): Promise<readonly Finding[]> {
   const dropped = status?.kernel.reversePathDrops ?? (await droppedMeanwhile());
-  return checkWayBack(readWayBack({ config, routes, firewall: await firewall(), dropped }));
+  const ways = readWayBack({ config, routes, firewall: await firewall(), dropped });
+  return checkWayBack(ways, readStuckAnswers(answering(config.vips)));
 }
 
 /** A count since boot may be of long ago: whether it rises tells. */

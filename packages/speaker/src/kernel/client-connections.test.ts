@@ -11,6 +11,8 @@ function connection(remoteAddress: string, remotePort: number): TcpConnection {
     remoteAddress,
     remotePort,
     state: 'established',
+    unacknowledged: 0,
+    resent: 0,
     identity: { family: 2, octets: new Uint8Array(48) },
   };
 }

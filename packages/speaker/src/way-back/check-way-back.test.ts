@@ -81,6 +81,18 @@ describe('the way of answers to clients', () => {
     ]);
   });
 
+  it('is a warning where large answers are sent again and again, on more than a few connections', () => {
+    const said = (connections: number) =>
+      checkWayBack([well], { connections, clients: 2, of: 9 }).map(({ level, value }) => [level, value]);
+    expect(said(3)).toEqual([
+      [
+        'warning',
+        'large answers on 3 of 9 connections, to 2 clients, are sent again and again: they do not reach them',
+      ],
+    ]);
+    expect(said(2)).toEqual([['good', expect.any(String)]]);
+  });
+
   const smaller = {
     links: [
       { ...eth0, mtu: 9000 },

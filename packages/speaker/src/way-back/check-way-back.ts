@@ -1,4 +1,5 @@
 import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
+import type { StuckAnswers } from './stuck-answers.ts';
 
 /** An interface, and what decides over answers to clients. */
 interface WayLink {
@@ -48,9 +49,10 @@ const NAMED = 3;
  * The way of answers from this master to clients, which a health check does not take: it comes from the load balancer's address on
  * the link, and is answered there. Pure.
  * @param ways one for each version of IP that VIPs are of
+ * @param stuck undefined where that is not known
  */
-export function checkWayBack(ways: readonly WayBack[]): readonly Finding[] {
-  const findings = ways.flatMap(findingsOf);
+export function checkWayBack(ways: readonly WayBack[], stuck?: StuckAnswers): readonly Finding[] {
+  const findings = [...ways.flatMap(findingsOf), ...largeAnswers(stuck)];
   return findings.length > 0
     ? findings
     : [good(CHECK, 'this host', 'answers to clients leave as they came, or may')];
@@ -74,6 +76,18 @@ function findingsOf(way: WayBack): readonly Finding[] {
     ...drops(way),
     ...source(way),
   ];
+}
+
+/** So many, or it may be that one client has gone. */
+const LEAST_STUCK = 3;
+
+/** Handshakes are small: clients are established, and wait for what does not fit a link on the way. */
+function largeAnswers(stuck: StuckAnswers | undefined): readonly Finding[] {
+  if (stuck === undefined || stuck.connections < LEAST_STUCK) return [];
+  const value = `large answers on ${stuck.connections} of ${stuck.of} connections, to ${stuck.clients} clients, are sent again and again: they do not reach them`;
+  const fix =
+    'the MTU of a link on the way to them is smaller, and what says so (ICMP, packet too big) is dropped: ping -M do -s 1472 CLIENT; or these clients have gone';
+  return [warning(CHECK, 'TCP', value, fix)];
 }
 
 function filtered({ version, firewall }: WayBack): readonly Finding[] {

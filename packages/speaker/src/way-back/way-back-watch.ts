@@ -2,6 +2,7 @@ import type { Finding } from '@bgp-lb/daemon';
 import { type Firewall, isUnanswered, NftablesError, readFirewall, reversePathDrops } from '@bgp-lb/linux';
 import { checkWayBack, type WayBack } from './check-way-back.ts';
 import { readWayBack, type WayBackQuestion } from './read-way-back.ts';
+import { answering, readStuckAnswers, type StuckAnswers } from './stuck-answers.ts';
 
 /** Between two looks at the firewall and the counter (ms): one costs a run of nft(8). */
 const INTERVAL = 60_000;
@@ -18,6 +19,7 @@ export interface WayBackWatchOptions extends Pick<WayBackQuestion, 'routes'> {
 export class WayBackWatch {
   readonly #options: WayBackWatchOptions;
   #firewall: Firewall = { chains: [], unread: [] };
+  #stuck: StuckAnswers | undefined;
   #readings: readonly { readonly at: number; readonly drops: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
 
@@ -41,7 +43,7 @@ export class WayBackWatch {
       const ways = readWayBack({
         ...{ config: config(), routes, firewall: this.#firewall, dropped: this.dropped() },
       });
-      return checkWayBack(ways).filter(({ level }) => level !== 'good');
+      return checkWayBack(ways, this.#stuck).filter(({ level }) => level !== 'good');
     } catch (error) {
       // Nothing follows from an answer that was lost.
       if (isUnanswered(error)) return [];
@@ -63,6 +65,7 @@ export class WayBackWatch {
       ...this.#readings.filter((reading) => at - reading.at < REACH),
       { at, drops: reversePathDrops() },
     ];
+    this.#stuck = readStuckAnswers(answering(this.#options.config().vips));
     try {
       this.#firewall = await readFirewall();
     } catch (error) {

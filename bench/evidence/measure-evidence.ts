@@ -8,7 +8,7 @@ const kinds: readonly SegmentKind[] = ['ack', 'syn'];
 /** Of each kind in one run: half a second and more. */
 const segments = 200_000;
 
-export interface EvidenceResult {
+interface EvidenceResult {
   readonly kind: SegmentKind;
   /** With the table that counts, and without it. */
   readonly isCounted: boolean;

@@ -150,7 +150,8 @@ describe('a process of this host that connects to others, as etcd and kubelet do
     lab.master.connect('u0', lab.peer);
     const [link] = JSON.parse(lab.master.ip('-json', 'link', 'show', 'u0')) as [{ address: string }];
     lab.peer.ip('address', 'add', `${far[4]}/32`, 'dev', 'lo');
-    lab.peer.ip('-6', 'address', 'add', `${far[6]}/128`, ...onLoopback);
+    // Neighbor discovery answers for addresses of the link alone.
+    lab.peer.ip('-6', 'address', 'add', `${far[6]}/128`, 'dev', 'u0', 'nodad');
     for (const version of [4, 6] as const) {
       const lladdr = ['lladdr', link.address, 'dev', 'u0'];
       lab.peer.ip(`-${version}`, 'route', 'add', node[version], 'dev', 'u0');

@@ -1,6 +1,8 @@
 /**
  * Makes the Debian packages of the router and of the speaker's host parts for this machine's architecture, of the bundles in dist:
- * `node scripts/deb.ts [--compress xz|gzip|none] [FOLDER]`, default dist. Prints their paths, a line each.
+ * `node scripts/deb.ts [--compress zstd|xz|gzip|none] [FOLDER]`, default dist. Prints their paths, a line each.
+ * Both have Node.js in them, on which xz spends a minute of a processor each, and zstd 4 s for a quarter more octets. dpkg has zstd from
+ * Debian 12 and Ubuntu 18.04 on.
  */
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -13,7 +15,7 @@ import { speakerPackage } from './deb/speaker-package.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 try {
   const { values, positionals } = parseArgs({
-    options: { compress: { type: 'string', default: 'xz' } },
+    options: { compress: { type: 'string', default: 'zstd' } },
     allowPositionals: true,
   });
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string };

@@ -53,6 +53,30 @@ describe('a router that hears no BFD for a moment', () => {
     expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
   });
 
+  it('takes nobody out and breaks no connection while every API server takes 1 to 3 s to answer', async () => {
+    const before = await lastEvent(lab);
+    await Promise.all(lab.masters.map((master) => master.setApiServer('slow')));
+    await lab.lb.router.waitFor('no answer in time', ({ vips }) =>
+      vips.every(({ members }) =>
+        members.every(({ reason }) => /gave no complete answer|no complete answer/.test(reason)),
+      ),
+    );
+    expect(await fallDeaf()).toEqual([]);
+    // Longer than a member in doubt is kept that does not even accept a connection.
+    await expect
+      .poll(
+        async () =>
+          (await eventsSince(lab, before)).filter(({ type, to }) => type === 'bfd-state' && to === 'Up')
+            .length,
+      )
+      .toBeGreaterThanOrEqual(lab.masters.length);
+    expect(await lab.lb.pool()).toHaveLength(3);
+    expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
+    await Promise.all(lab.masters.map((master) => master.setApiServer('ready')));
+    await waitForAllActive(lab, 60_000);
+    expect(await lab.client.check()).toMatchObject({ alive: connections, broken: 0 });
+  });
+
   it('takes nobody out and breaks no connection while every /readyz is red', async () => {
     await Promise.all(lab.masters.map((master) => master.setApiServer('not-ready', ['etcd'])));
     await lab.lb.router.waitFor('nobody active', ({ vips }) =>

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +26,7 @@ let files: { readonly router: string; readonly speaker: string };
 // One machine with systemd for all of it: what an operator does, in that order.
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bgp-lb-deb-test-'));
-  const made = execFileSync(process.execPath, [script, '--compress', 'none', folder], { encoding: 'utf8' });
+  const made = execFileSync(process.execPath, [script, folder], { encoding: 'utf8' });
   const [router = '', speaker = ''] = made.trim().split('\n');
   files = { router, speaker };
   machine = await SystemdMachine.start();
@@ -49,6 +49,24 @@ const logOf = async (...names: string[]): Promise<string> => {
   await machine.run('journalctl', '--sync');
   return machine.run('journalctl', '--output=cat', ...names.map((name) => `--unit=${name}`));
 };
+
+/** The members of a package (deb(5)), which is an archive of ar(5). */
+function members(file: string): string[] {
+  const archive = readFileSync(file);
+  const names: string[] = [];
+  for (let at = 8; at < archive.length; ) {
+    const size = Number(archive.toString('latin1', at + 48, at + 58));
+    names.push(archive.toString('latin1', at, at + 16).trim());
+    at += 60 + size + (size % 2);
+  }
+  return names;
+}
+
+describe.each(['router', 'speaker'] as const)('the Debian package of the %s', (name) => {
+  it('is compressed by what takes seconds, and what dpkg of Debian 12 unpacks', () => {
+    expect(members(files[name])).toEqual(['debian-binary', 'control.tar.zst', 'data.tar.zst']);
+  });
+});
 
 describe('the Debian package of the router', { timeout: 240_000 }, () => {
   const mainPid = async (): Promise<string> =>

@@ -1,10 +1,12 @@
-import { type Command, UsageError } from '@bgp-lb/daemon';
+import { type Command, readRegularFile, UsageError } from '@bgp-lb/daemon';
 import { stringify } from 'yaml';
 import { textAt } from '../core/read-json.ts';
 import { ApiCommand, apiOptions } from './api-command.ts';
 import { hostObjects } from './host-objects.ts';
 
 const KINDS = ['BGPLoadBalancer', 'HAProxyLoadBalancer'];
+/** Octets of the CA's file. */
+const MAX_CA_SIZE = 256 * 1024;
 const NAME = /^[0-9a-z]([0-9a-z.-]{0,200}[0-9a-z])?$/;
 
 export const hostTokenCommand: Command = {
@@ -55,8 +57,7 @@ export const hostTokenCommand: Command = {
     const hours = Number(args['hours']);
     if (!Number.isInteger(hours) || hours < 1 || hours > 8_760)
       throw new UsageError(`--hours ${String(args['hours'])} is no whole number of 1 to 8760`);
-    const { readFileSync } = await import('node:fs');
-    const ca = readFileSync(String(args['ca-file'])).toString('base64');
+    const ca = readRegularFile(String(args['ca-file']), MAX_CA_SIZE).toString('base64');
     const api = new ApiCommand(context);
     try {
       const { namespace } = api;

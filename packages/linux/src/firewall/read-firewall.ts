@@ -29,7 +29,9 @@ export async function readFirewall(nft: Nftables = new Nftables()): Promise<Fire
     [4, 'iptables'],
     [6, 'ip6tables'],
   ] as const) {
-    for (const table of legacyTables(version)) {
+    const legacy = legacyTables(version);
+    if (typeof legacy === 'string') unread.push({ table: `${program}-legacy`, problem: legacy });
+    for (const table of typeof legacy === 'string' ? [] : legacy) {
       const name = `${program}-legacy ${table}`;
       const text = await list(`${program}-legacy`, table).catch(problemOf);
       if (typeof text === 'string') found.push(...iptablesChains(text, name, version));
@@ -48,12 +50,17 @@ export async function readFirewall(nft: Nftables = new Nftables()): Promise<Fire
   return { chains: [...ofNft, ...found], unread };
 }
 
-function legacyTables(version: 4 | 6): readonly string[] {
+/** @returns why they cannot be read, which root alone may: the daemon of the router is another user */
+function legacyTables(version: 4 | 6): readonly string[] | string {
   const file = legacyNames[version];
   if (!existsSync(file)) return [];
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .filter((name) => filtering.includes(name));
+  try {
+    return readFileSync(file, 'utf8')
+      .split('\n')
+      .filter((name) => filtering.includes(name));
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** Tables of a family that iptables-nft has made, with extensions that nft does not know. */

@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { MAX_STATE_SIZE, readRegularFile } from '@bgp-lb/daemon';
 import { startProgram } from '@bgp-lb/linux';
 import type { KeepalivedPaths } from './keepalived-paths.ts';
 
@@ -112,7 +113,7 @@ function put(path: string, value: string): void {
 
 function readText(path: string): string | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return readRegularFile(path, MAX_STATE_SIZE).toString();
   } catch {
     return undefined;
   }

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { MAX_STATE_SIZE, readRegularFile } from '@bgp-lb/daemon';
 
 /** The keepalived that has this file for its process id; undefined while none runs. */
 export function keepalivedPid(pidFile: string): number | undefined {
   try {
-    const pid = Number(readFileSync(pidFile, 'utf8'));
+    const pid = Number(readRegularFile(pidFile, MAX_STATE_SIZE).toString());
     return Number.isInteger(pid) && pid > 1 && commandOf(pid) === 'keepalived' ? pid : undefined;
   } catch {
     return undefined;

@@ -41,22 +41,38 @@ describe.each([
 
 /** Where the time of day is read, and what for: all of it is for people, certificates or marks on the disk. */
 const readers: readonly string[] = [
+  // Objects of Kubernetes have the time of day: conditions, annotations, heartbeats and leases.
+  'controller/src/core/conditions.ts',
+  'controller/src/core/judgement.ts',
+  'controller/src/core/member-states.ts',
+  'controller/src/run/instance-silence.ts',
+  'controller/src/run/leader-lease.ts',
+  'controller/src/run/lease-record.ts',
+  'controller/src/run/start-controller.ts',
   'daemon/src/control/event-log.ts',
   'daemon/src/health/tls-connection.ts',
   'daemon/src/process/log-stream.ts',
   'daemon/src/process/logger.ts',
   // Until when a credential for the Kubernetes API is good, here and where members are read from it.
   'router/src/api/source-tables.ts',
+  // When a data plane was chosen, for people.
+  'router/src/auto/chosen-config.ts',
+  'router/src/auto/data-plane-chooser.ts',
+  'router/src/dashboard/dashboard-routes.ts',
   // For member-drains.ts.
   'router/src/doctor/bundle.ts',
   'router/src/doctor/examine.ts',
   // What a restart has to wait of a drain, never more than was given.
   'router/src/drain/member-drains.ts',
+  // A heartbeat in an object of Kubernetes.
+  'router/src/instance/instance-reporter.ts',
   'router/src/membership/config-map-membership.ts',
   'router/src/membership/make-membership-sources.ts',
   // MRT records have the time of day.
   'router/src/mrt/message-recorder.ts',
   'router/src/router-parts.ts',
+  // The time of a file that keepalived looks at.
+  'router/src/vrrp/keepalived-files.ts',
   'speaker/src/bootstrap/bootstrap-watch.ts',
   'speaker/src/control-routes.ts',
   'speaker/src/doctor/check-api-server.ts',

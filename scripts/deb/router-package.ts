@@ -9,6 +9,7 @@ import {
 import { daemonPackage, text } from './daemon-package.ts';
 import type { DebianPackage } from './debian-package.ts';
 import { haproxyPathUnit, haproxyUnit } from './haproxy-units.ts';
+import { keepalivedPathUnit, keepalivedUnit } from './keepalived-units.ts';
 
 const HOME = '/usr/lib/bgp-lb';
 const USER = 'bgp-lb';
@@ -32,7 +33,7 @@ export function routerPackage(root: string, version: string): DebianPackage {
     root,
     home: HOME,
     programs: ['bgp-lb-router-bfd.mjs', 'bgp-lb-kubernetes.mjs', 'bgp-lb-router-page.json'],
-    depends: ['haproxy (>= 2.6)'],
+    depends: ['haproxy (>= 2.6)', 'keepalived (>= 1:2.2)', 'iproute2'],
     summary: 'BGP-based load balancer for the Kubernetes control plane: router',
     description: [
       'Learns from BGP which masters serve the virtual address of a control',
@@ -45,6 +46,8 @@ export function routerPackage(root: string, version: string): DebianPackage {
       text('/usr/lib/systemd/system/bgp-lb-router-drain.service', routerDrainUnit(program)),
       text('/usr/lib/systemd/system/bgp-lb-haproxy.service', haproxyUnit(USER)),
       text('/usr/lib/systemd/system/bgp-lb-haproxy.path', haproxyPathUnit),
+      text('/usr/lib/systemd/system/bgp-lb-keepalived.service', keepalivedUnit(USER)),
+      text('/usr/lib/systemd/system/bgp-lb-keepalived.path', keepalivedPathUnit),
       text('/usr/lib/systemd/networkd.conf.d/90-bgp-lb-router.conf', networkdDropIn),
       text('/usr/lib/sysctl.d/90-bgp-lb-router.conf', routerSysctls),
       text('/usr/lib/sysusers.d/bgp-lb-router.conf', sysusers),

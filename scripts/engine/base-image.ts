@@ -15,7 +15,7 @@ export const baseImage = 'bgp-lb/base:bookworm';
 const suite = 'bookworm';
 const npmVersion = '11.19.1';
 /** What the Dockerfiles install is in the base already: installing it once costs less than in one image after the other. */
-const packages = ['ca-certificates', 'frr', 'haproxy', 'iproute2', 'nftables', 'openssl'];
+const packages = ['ca-certificates', 'frr', 'haproxy', 'iproute2', 'keepalived', 'nftables', 'openssl'];
 /** After this time the archive is made again, for Debian's security updates. */
 const maxAgeDays = 14;
 const timeoutMs = 20 * 60_000;

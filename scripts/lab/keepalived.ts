@@ -57,8 +57,8 @@ export class Keepalived {
     await this.#service?.stop();
   }
 
-  tail(): string {
-    return this.#service?.tail(40) ?? 'never started';
+  tail(lines = 40): string {
+    return this.#service?.tail(lines) ?? 'never started';
   }
 
   /** Keys of `vrrp` in router.yaml that say where its files are. */

@@ -53,6 +53,11 @@ describe('keepalived.conf', () => {
     for (const peer of peers) expect(lines.filter((line) => line.trim() === peer)).toHaveLength(2);
   });
 
+  it('names the user before the FIFO, without which keepalived ends with a reload', () => {
+    const config = keepalivedConfig(vrrpSettings(), paths, 'root');
+    expect(config.indexOf('script_user')).toBeLessThan(config.indexOf('vrrp_notify_fifo'));
+  });
+
   it('keeps the VIPs off the interfaces where the kernel is the data plane', () => {
     const config = keepalivedConfig(vrrpSettings({}, 'kernel'), paths, 'root');
     expect(config).not.toContain('10.0.0.100');

@@ -43,12 +43,13 @@ export function keepalivedConfig(
     ...block('global_defs', [
       'router_id bgp-lb',
       'vrrp_version 3',
+      // Before the FIFO: keepalived 2.2.7 otherwise ends with the next reload, since it finds no user for it.
+      'enable_script_security',
+      `script_user ${user}`,
       `vrrp_notify_fifo ${paths.fifo}`,
       'fifo_write_vrrp_states_on_reload',
       'vrrp_garp_master_refresh 30',
       'reload_check_config',
-      'enable_script_security',
-      `script_user ${user}`,
     ]),
     ...['fault', 'unfit'].flatMap((what) =>
       block(`track_file ${what}`, [

@@ -1,5 +1,5 @@
 import { ipVersion } from '@bgp-lb/protocol';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { field, type LineProcess, NetworkNamespace } from '../testing/network-namespace.ts';
 
 /** The port mapping and the guard beside the rules of others, as clients, the master itself and a pod on it see them. */
@@ -75,12 +75,21 @@ function link(
 async function bind(...bound: string[]): Promise<void> {
   speaker.send({ bound });
   expect(await speaker.next(field('done'))).toEqual(bound);
+  if (bound.includes(VIP6)) await hasLocalRoute();
+}
+
+/** The kernel's own work queue (addrconf) makes the local route of an IPv6 address, a moment after the address is there. */
+async function hasLocalRoute(): Promise<void> {
+  await vi.waitUntil(() => master.ip('-6', 'route', 'show', 'table', 'local', VIP6) !== '', {
+    timeout: 10_000,
+  });
 }
 
 /** Binds both VIPs as a speaker that has just been started. */
 async function restart(): Promise<void> {
   speaker.send({ restarted: [VIP, VIP6] });
   expect(await speaker.next(field('done'))).toEqual([VIP, VIP6]);
+  await hasLocalRoute();
 }
 
 function load(name: string): void {

@@ -139,6 +139,49 @@ describe('the page about HAProxy, from nothing', { timeout: 120_000 }, () => {
       .not.toContain('10.0.0.12');
     expect([await pid(), await workers()]).toEqual([before, worker]);
   });
+
+  it('upgrades the package under a connection that goes on, through the same HAProxy', async () => {
+    // One connection, a request at a time: a line for each answer, and one when it breaks.
+    machine.write(
+      `${here}/held.mjs`,
+      `import { appendFileSync, readFileSync } from 'node:fs';
+       import { Agent, get } from 'node:https';
+       const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+       const ca = readFileSync('${here}/ca.crt');
+       const say = (text) => appendFileSync('${here}/held', text + '\\n');
+       const ask = () => {
+         const request = get({ host: '${vip}', port: 443, path: '/readyz', agent, ca }, (answer) => {
+           const { localPort } = answer.socket;
+           answer.resume().on('end', () => { say(localPort); setTimeout(ask, 50); });
+         });
+         request.on('error', (error) => { say(error.message); setTimeout(ask, 50); });
+       };
+       ask();`,
+    );
+    const answers = async (): Promise<string[]> =>
+      (await machine.run('sh', '-c', `touch ${here}/held && cat ${here}/held`)).trim().split('\n');
+    const node = '/usr/lib/bgp-lb/node';
+    await machine.run('systemd-run', '--unit=held', node, `${here}/held.mjs`);
+    await expect.poll(async () => (await answers()).length, { timeout: 20_000 }).toBeGreaterThan(5);
+    const processes = async (): Promise<string> => {
+      const main = await machine.run('systemctl', 'show', '--property=MainPID', '--value', 'bgp-lb-haproxy');
+      return `${main}${await machine.run('pgrep', '--parent', main.trim())}`;
+    };
+    const router = (): Promise<string> =>
+      machine.run('systemctl', 'show', '--property=MainPID', '--value', 'bgp-lb-router');
+    const [before, routerBefore] = [await processes(), await router()];
+    await machine.run('sh', '-c', `dpkg --force-unsafe-io --install ${here}/*.deb`);
+    await expect
+      .poll(async () => (await machine.try('bgp-lb-router', 'fib', '--diff')).code, { timeout: 20_000 })
+      .toBe(0);
+    expect(await router()).not.toBe(routerBefore);
+    expect(await processes()).toBe(before);
+    const seen = (await answers()).length;
+    await expect.poll(async () => (await answers()).length, { timeout: 20_000 }).toBeGreaterThan(seen + 10);
+    // All on one connection, from one port.
+    expect(new Set(await answers()).size).toBe(1);
+    await machine.run('systemctl', 'stop', 'held');
+  });
 });
 
 describe('the page about migration, with a haproxy.cfg of the guide', { timeout: 180_000 }, () => {

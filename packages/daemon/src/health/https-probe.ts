@@ -57,6 +57,8 @@ interface Answer {
 /** Opens connections for `http.request` and remembers what the certificate of the current one said. */
 class ProbeAgent extends http.Agent {
   readonly #open: () => Promise<TlsConnection>;
+  /** A connection that was begun before one of them is not wanted any more. */
+  #drops = 0;
   connection: TlsConnection | undefined;
 
   constructor(keepAlive: boolean, open: () => Promise<TlsConnection>) {
@@ -66,6 +68,7 @@ class ProbeAgent extends http.Agent {
 
   /** Closes the kept connection; the next request opens its own. */
   drop(): void {
+    this.#drops += 1;
     this.destroy();
     this.connection = undefined;
   }
@@ -75,14 +78,19 @@ class ProbeAgent extends http.Agent {
     callback?: (error: Error | null, stream: Duplex) => void,
   ): Duplex | null | undefined {
     this.connection = undefined;
-    this.#open().then(
-      (connection) => {
-        this.connection = connection;
-        callback?.(null, connection.socket);
-      },
-      // Node passes the error on and does not look at the stream; its type asks for one.
-      (error: Error) => Reflect.apply(callback ?? (() => undefined), undefined, [error]),
-    );
+    const drops = this.#drops;
+    // Node passes the error on and does not look at the stream; its type asks for one.
+    const fail = (error: Error): unknown => Reflect.apply(callback ?? (() => undefined), undefined, [error]);
+    this.#open().then((connection) => {
+      if (drops !== this.#drops) {
+        // Its handshake ended in the moment in which the probe did. The agent would keep it for a request that never comes.
+        connection.socket.destroy();
+        fail(new ProbeFault('error', 'was stopped'));
+        return;
+      }
+      this.connection = connection;
+      callback?.(null, connection.socket);
+    }, fail);
     return undefined;
   }
 }
@@ -125,7 +133,7 @@ export class HttpsProbe {
   close(): void {
     this.#isClosed = true;
     this.#end(new ProbeFault('error', 'was stopped'));
-    this.#agent.destroy();
+    this.#agent.drop();
   }
 
   /** Ends the connection that is being made, or the request on one that is there, and the probe, which does not wait for either. */

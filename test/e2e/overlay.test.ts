@@ -146,10 +146,15 @@ describe('a control plane in an overlay', { timeout: TIMEOUT }, () => {
   it('has BFD with a timing that a relay cannot break, and it finds a death before any health check', async () => {
     const victim = lab.master(3);
     const address = overlayAddress(victim);
-    const { stdout } = await lab.lb.router.query(['neighbors', address, '-o', 'json']);
-    expect(JSON.parse(stdout)).toMatchObject({
-      bfd: { state: 'Up', transmitInterval: 1000, detectionTime: 5000 },
-    });
+    // Members come by their health as well as by BFD, which may be a moment later.
+    await expect
+      .poll(
+        async () => JSON.parse((await lab.lb.router.query(['neighbors', address, '-o', 'json'])).stdout),
+        {
+          timeout: 20_000,
+        },
+      )
+      .toMatchObject({ bfd: { state: 'Up', transmitInterval: 1000, detectionTime: 5000 } });
     lab.lb.writeConfig({ ...overlayRouter(lab, 'auto'), healthCheck: { interval: '20s' } });
     expect((await lab.lb.router.query(['reload'])).code).toBe(0);
     const before = await lastEvent(lab);

@@ -128,6 +128,7 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
       onLink.setOwner(change.to === 'master');
       observer.vrrp(change);
     },
+    contested: () => onLink.announceAgain(),
     problem: (problem) => observer.problem(problem === undefined ? 'VRRP is as wanted' : `VRRP: ${problem}`),
     repaired: (what) => observer.repaired(what),
   });

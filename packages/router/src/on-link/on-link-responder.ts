@@ -175,6 +175,12 @@ export class OnLinkResponder {
     for (const { segment } of this.#places) segment?.setOwner(isOwner);
   }
 
+  /** Another host may have told clients that it has the VIPs, while VRRP has given them to this one. */
+  announceAgain(): void {
+    if (!this.#isOwner) return;
+    for (const { segment } of this.#places) segment?.setOwner(true);
+  }
+
   status(): OnLinkStatus[] {
     return this.#places.flatMap((place) => place.addresses.map((address) => statusOf(place, address)));
   }

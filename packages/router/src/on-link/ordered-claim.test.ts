@@ -90,6 +90,18 @@ describe('a VIP that VRRP gives and takes', () => {
     expect(phase()).toBe('answering');
   });
 
+  it('is announced again when another host may have announced it, and only by the one that has it', () => {
+    responder.announceAgain();
+    clock.advance(60_000);
+    expect(sent).toEqual([]);
+    responder.setOwner(true);
+    clock.advance(5_000);
+    sent = [];
+    responder.announceAgain();
+    clock.advance(2_000);
+    expect(sent).toEqual([`has it ${broadcast}`, `has it ${broadcast}`, `has it ${broadcast}`]);
+  });
+
   it('is answered no more in the moment in which it is taken', () => {
     responder.setOwner(true);
     clock.advance(5000);

@@ -20,13 +20,13 @@ describe('a load balancer that cannot serve', () => {
 
 describe('a line of the notify FIFO', () => {
   it.each([
-    ['INSTANCE "bgp-lb" MASTER 240', { state: 'master', priority: 240 }],
-    ['INSTANCE "bgp-lb" BACKUP 1', { state: 'backup', priority: 1 }],
-    ['INSTANCE "bgp-lb" FAULT 240', { state: 'fault', priority: 240 }],
-    ['INSTANCE "bgp-lb" STOP 240', { state: 'stop', priority: 240 }],
-    ['INSTANCE "bgp-lb" DELETED 240', { state: 'stop', priority: 240 }],
+    ['INSTANCE "bgp-lb" MASTER 240', { state: 'master', priority: 240, isContested: false }],
+    ['INSTANCE "bgp-lb" BACKUP 1', { state: 'backup', priority: 1, isContested: false }],
+    ['INSTANCE "bgp-lb" FAULT 240', { state: 'fault', priority: 240, isContested: false }],
+    ['INSTANCE "bgp-lb" STOP 240', { state: 'stop', priority: 240, isContested: false }],
+    ['INSTANCE "bgp-lb" DELETED 240', { state: 'stop', priority: 240, isContested: false }],
     ['INSTANCE "bgp-lb-fit" MASTER 240', undefined],
-    ['INSTANCE "bgp-lb" MASTER_RX_LOWER_PRI 240', undefined],
+    ['INSTANCE "bgp-lb" MASTER_RX_LOWER_PRI 240', { state: 'master', priority: 240, isContested: true }],
     ['GROUP "bgp-lb" MASTER 240', undefined],
     ['INSTANCE "bgp-lb" MASTER', undefined],
     ['', undefined],

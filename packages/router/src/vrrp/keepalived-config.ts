@@ -49,6 +49,8 @@ export function keepalivedConfig(
       `vrrp_notify_fifo ${paths.fifo}`,
       'fifo_write_vrrp_states_on_reload',
       'vrrp_garp_master_refresh 30',
+      // Two that could not hear each other both have announced the VIPs: the one that stays learns of it by this, and announces them again.
+      'vrrp_higher_prio_send_advert true',
       'reload_check_config',
     ]),
     ...['fault', 'unfit'].flatMap((what) =>

@@ -27,7 +27,7 @@ export function makeVirtualRouter(
   current: { readonly config: RouterConfig },
   pools: ReadonlyMap<string, Pick<Pool, 'members'>>,
   clock: Clock,
-  handlers: Pick<VirtualRouterOptions, 'changed' | 'problem' | 'repaired'>,
+  handlers: Pick<VirtualRouterOptions, 'changed' | 'contested' | 'problem' | 'repaired'>,
 ): RunningVirtualRouter | undefined {
   if (vrrp === undefined) return undefined;
   const vips = (): string[] => current.config.vips.map(({ address }) => address);

@@ -39,12 +39,12 @@ describe('the notify FIFO', () => {
     const fd = writer();
     writeSync(fd, 'first\nsec');
     fifo.start();
-    await says('first');
+    await says('first', 'quiet');
     writeSync(fd, 'ond\n');
-    await says('first', 'second');
+    await says('first', 'quiet', 'second');
     expect(fifo.isLive).toBe(true);
     closeSync(fd);
-    await says('first', 'second', 'ended');
+    await says('first', 'quiet', 'second', 'ended');
     expect(fifo.isLive).toBe(false);
   });
 
@@ -57,17 +57,31 @@ describe('the notify FIFO', () => {
     closeSync(fd);
   });
 
+  it('gives nothing of a FIFO that was full, whose newest lines found no room', async () => {
+    const fd = writer();
+    const line = 'INSTANCE "bgp-lb" MASTER_RX_LOWER_PRI 240\n';
+    const fill = (): void => {
+      for (;;) writeSync(fd, line);
+    };
+    expect(fill).toThrow('EAGAIN');
+    fifo.start();
+    await says('quiet');
+    writeSync(fd, 'later\n');
+    await says('quiet', 'later');
+    closeSync(fd);
+  });
+
   it('waits for one that is made later, and for the next when that is made again', async () => {
     fifo.start();
     const first = writer();
     writeSync(first, 'first\n');
-    await says('first');
+    await says('first', 'quiet');
     closeSync(first);
-    await says('first', 'ended');
+    await says('first', 'quiet', 'ended');
     rmSync(path);
     const second = writer();
     writeSync(second, 'second\n');
-    await says('first', 'ended', 'second');
+    await says('first', 'quiet', 'ended', 'second', 'quiet');
     closeSync(second);
   });
 
@@ -75,11 +89,11 @@ describe('the notify FIFO', () => {
     const fd = writer();
     writeSync(fd, 'first\n');
     fifo.start();
-    await says('first');
+    await says('first', 'quiet');
     closeSync(fd);
     const again = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
     writeSync(again, 'second\n');
-    await says('first', 'second');
+    await says('first', 'quiet', 'second');
     closeSync(again);
   });
 });

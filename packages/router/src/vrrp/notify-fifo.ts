@@ -6,17 +6,19 @@ import type { Clock } from '@bgp-lb/protocol/node';
 const RETRY = 50;
 /** keepalived closes it for a moment when it takes another configuration: only after so long without it counts as ended (ms). */
 const GONE = 150;
-/** Without a line for so long after it was opened it has none for us (ms): what was written before has been read by another life of ours. */
+/** So long after it was opened all that waited in it has been read (ms). What was written before may have been read by another life of ours. */
 const QUIET = 100;
 /** A line is some 30 octets: what is longer is no notification. */
 const LONGEST = 4096;
 /** What a pipe holds (pipe(7)). */
 const PIPE_SIZE = 65_536;
+/** With less room than that the last lines may not have found any: keepalived does not wait for a reader. */
+const ROOM = 4096;
 
 export interface NotifyFifoHandlers {
   /** One line. */
   line(line: string): void;
-  /** keepalived has it open, and says nothing: its state is to be looked for elsewhere. */
+  /** keepalived has it open, and all lines that waited were given: a state that none of them told is to be looked for elsewhere. */
   quiet(): void;
   /** keepalived has it open no more. */
   ended(): void;
@@ -67,9 +69,10 @@ export class NotifyFifo {
     const socket = new Socket({ fd, readable: true, writable: false });
     this.#socket = socket;
     this.#rest = '';
+    const wasLive = this.#isLive;
     this.#cancel = this.#clock.after(QUIET, () => {
-      const wasLive = this.#isLive;
       this.#isLive = true;
+      this.#endedAt = 0;
       if (!wasLive) this.#handlers.quiet();
     });
     socket.setEncoding('latin1');
@@ -85,7 +88,6 @@ export class NotifyFifo {
 
   #take(text: string): void {
     if (this.#isClosed) return;
-    this.#cancel();
     this.#isLive = true;
     this.#endedAt = 0;
     const lines = `${this.#rest}${text}`.split('\n');
@@ -121,6 +123,8 @@ function openFifo(path: string): { readonly fd: number; readonly text: string } 
   try {
     const buffer = Buffer.alloc(PIPE_SIZE);
     const length = fstatSync(fd).isFIFO() ? readSync(fd, buffer) : 0;
+    // Full: what is in it is old, and what is newer was lost.
+    if (length > PIPE_SIZE - ROOM) return { fd, text: '' };
     if (length > 0) return { fd, text: buffer.toString('latin1', 0, length) };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return { fd, text: '' };

@@ -89,6 +89,7 @@ describe('the virtual router', () => {
       },
       dataPlaneFault: () => dataPlaneFault,
       missingMembers: () => missing,
+      contested: () => log.push('contested'),
       changed: ({ from, to, why }) => log.push(`${from} -> ${to}: ${why}`),
       problem: (problem) => log.push(`problem: ${problem}`),
       repaired: (what) => log.push(...what),
@@ -183,6 +184,21 @@ describe('the virtual router', () => {
     expect(tracked).toMatchObject({ gaveUp: false, unfit: true });
   });
 
+  it('has clients told again when another took itself for the owner too, once a second at most', () => {
+    make();
+    const contest = (): void => fifo.line('INSTANCE "bgp-lb" MASTER_RX_LOWER_PRI 240');
+    const told = (): number => log.filter((line) => line === 'contested').length;
+    // The first says that it is the owner at all.
+    contest();
+    expect([router.isOwner, told()]).toEqual([true, 0]);
+    contest();
+    contest();
+    expect(told()).toBe(1);
+    clock.advance(1_000);
+    contest();
+    expect(told()).toBe(2);
+  });
+
   it('leaves when it is drained', () => {
     make();
     running('MASTER');
@@ -247,8 +263,19 @@ describe('the virtual router', () => {
     addresses = [...addresses, ...more];
     [pid, isLive] = [4711, true];
     make();
+    // Told while no router read, and no state.
+    fifo.line('INSTANCE "bgp-lb-fit" MASTER 240');
     fifo.quiet();
     expect(router.status()).toMatchObject({ state, owner: state === 'master' ? '10.0.0.2' : null });
+  });
+
+  it('takes the state that was told for what is, whatever addresses there are', () => {
+    addresses = [...addresses, address(2, '10.0.0.100', 32)];
+    [pid, isLive] = [4711, true];
+    make();
+    fifo.line('INSTANCE "bgp-lb" FAULT 240');
+    fifo.quiet();
+    expect(router.status()).toMatchObject({ state: 'fault' });
   });
 
   it('has keepalived take another configuration once, and not before the last one has settled', async () => {

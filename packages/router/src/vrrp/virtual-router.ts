@@ -29,6 +29,9 @@ const MEMBERS_SETTLE = 3_000;
 /** The most that members that are not used take off the priority. */
 const MOST_OFFSET = 10;
 
+/** Clients are told again once in so long (ms), as often as any host may send such a line's cause. */
+const CONTEST_GAP = 1_000;
+
 /** What the virtual router works with. */
 export interface VirtualRouterHost {
   readonly clock: Clock;
@@ -62,6 +65,8 @@ export interface VirtualRouterOptions {
   /** Members that are known and not used. */
   readonly missingMembers: () => number;
   changed(change: VrrpChange): void;
+  /** This host has the VIPs, and another had them too until now: clients are to be told again. */
+  contested(): void;
   /** Something that an operator has to know, once; undefined when it is over. */
   problem(problem: string | undefined): void;
   repaired(what: readonly string[]): void;
@@ -83,11 +88,14 @@ export class VirtualRouter {
   #listenedIndex: number | undefined;
   #settings: VirtualRouterSettings | undefined;
   #state: InstanceState = 'stop';
+  /** keepalived has told its state since it opened the FIFO. */
+  #isTold = false;
   #since: number;
   #why = 'keepalived does not run';
   #priority: number;
   #problem = '';
   #isDrained = false;
+  #contestedAt = Number.NEGATIVE_INFINITY;
   #aliveAt = Number.NEGATIVE_INFINITY;
   #cancel: () => void = () => undefined;
 
@@ -107,10 +115,18 @@ export class VirtualRouter {
         const said = parseNotifyLine(line);
         if (said === undefined) return;
         this.#priority = said.priority;
+        this.#isTold = true;
+        if (said.isContested && this.isOwner) this.#contested();
         this.#enter(said.state);
       },
-      quiet: () => this.#enter(this.#hasOwned() ? 'master' : 'backup'),
-      ended: () => this.#enter('stop'),
+      // There may have been lines, as of the other instance, and none that told our state.
+      quiet: () => {
+        if (!this.#isTold) this.#enter(this.#hasOwned() ? 'master' : 'backup');
+      },
+      ended: () => {
+        this.#isTold = false;
+        this.#enter('stop');
+      },
     });
   }
 
@@ -305,6 +321,13 @@ export class VirtualRouter {
       interface: vrrp.interface,
     });
     this.#options.changed({ interface: vrrp.interface, from, to: state, why: this.#why });
+  }
+
+  #contested(): void {
+    const now = this.#host.clock.now();
+    if (now - this.#contestedAt < CONTEST_GAP) return;
+    this.#contestedAt = now;
+    this.#options.contested();
   }
 
   #lastOfPeers(now: number): HeardRouter | undefined {

@@ -2,6 +2,7 @@ import { userInfo } from 'node:os';
 import { ProtocolListener, RouteSocket } from '@bgp-lb/linux';
 import type { Clock } from '@bgp-lb/protocol/node';
 import type { RouterConfig } from '../config/router-config.ts';
+import { RunTimeClient } from '../dataplane/haproxy/run-time-client.ts';
 import type { Pool } from '../pool/pool.ts';
 import { VRRP_GROUPS, VRRP_PROTOCOL } from './advertisement.ts';
 import { haproxyWatch } from './haproxy-watch.ts';
@@ -11,6 +12,9 @@ import { keepalivedPaths } from './keepalived-paths.ts';
 import { keepalivedPid, runsKeepalived } from './keepalived-process.ts';
 import { NotifyFifo } from './notify-fifo.ts';
 import { VirtualRouter, type VirtualRouterHost, type VirtualRouterOptions } from './virtual-router.ts';
+
+/** HAProxy answers within microseconds: one that takes so long twice serves no client (ms). */
+const ANSWER_LIMIT = 1_000;
 
 /** A virtual router, and what ends with it. */
 export interface RunningVirtualRouter {
@@ -31,7 +35,10 @@ export function makeVirtualRouter(
 ): RunningVirtualRouter | undefined {
   if (vrrp === undefined) return undefined;
   const vips = (): string[] => current.config.vips.map(({ address }) => address);
-  const watch = dataplane.kind === 'haproxy' ? haproxyWatch(dataplane.socket, clock) : undefined;
+  const watch =
+    dataplane.kind === 'haproxy'
+      ? haproxyWatch(new RunTimeClient(dataplane.socket, ANSWER_LIMIT), clock)
+      : undefined;
   const routes = new RouteSocket();
   const paths = keepalivedPaths(vrrp);
   const host: VirtualRouterHost = {

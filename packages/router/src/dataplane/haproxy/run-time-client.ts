@@ -63,15 +63,24 @@ export class RunTimeClient {
       const chunks: Buffer[] = [];
       let size = 0;
       const socket = connect({ path: this.#path, allowHalfOpen: true });
-      const fail = (reason: RunTimeError['reason'], text: string): void => {
+      let expiry: NodeJS.Immediate | undefined;
+      const end = (): void => {
         clearTimeout(timer);
+        clearImmediate(expiry);
         socket.destroy();
+      };
+      const fail = (reason: RunTimeError['reason'], text: string): void => {
+        end();
         reject(new RunTimeError(reason, `HAProxy at ${this.#path}: ${text}`));
       };
-      const timer = setTimeout(
-        () => fail('silent', `no answer within ${this.#timeLimit} ms to "${command.slice(0, 200)}"`),
-        this.#timeLimit,
-      );
+      // After a stall of ours the answer may be there and not read yet: timers come before that in a turn, and its end is read a turn later.
+      const expire = (read: number): void => {
+        expiry = setImmediate(() => {
+          if (size > read) expire(size);
+          else fail('silent', `no answer within ${this.#timeLimit} ms to "${command.slice(0, 200)}"`);
+        });
+      };
+      const timer = setTimeout(() => expire(size), this.#timeLimit);
       socket.on('error', (error: NodeJS.ErrnoException) => {
         const isAbsent = error.code === 'ENOENT' || error.code === 'ECONNREFUSED';
         fail(isAbsent ? 'absent' : 'silent', isAbsent ? 'nothing listens there' : error.message);
@@ -82,8 +91,7 @@ export class RunTimeClient {
         else chunks.push(chunk);
       });
       socket.on('end', () => {
-        clearTimeout(timer);
-        socket.destroy();
+        end();
         resolve(Buffer.concat(chunks).toString('utf8').trim());
       });
       // The master closes its end only after ours.

@@ -1,4 +1,5 @@
 import type { KubernetesObject } from '@bgp-lb/kubernetes';
+import type * as z from 'zod';
 import { GROUP } from '../api/group.ts';
 import {
   type InstanceReport,
@@ -62,12 +63,28 @@ function liveHosts(
   instances: readonly SeenInstance[],
 ): readonly { readonly instance: string; readonly reports: readonly InstanceReport[] }[] {
   return instances.flatMap(({ object, silentMs }) => {
-    const spec = loadBalancerInstanceSpec.safeParse(object['spec']);
-    const status = loadBalancerInstanceStatus.safeParse(object['status']);
-    const isMeant = spec.data?.providers.some((one) => one.kind === kind && one.name === name) === true;
-    if (!isMeant || silentMs >= STALE_AFTER || status.data?.heartbeat === undefined) return [];
-    return [{ instance: object.metadata.name, reports: status.data.loadBalancers ?? [] }];
+    const { spec, status } = checkedInstance(object);
+    const isMeant = spec?.providers.some((one) => one.kind === kind && one.name === name) === true;
+    if (!isMeant || silentMs >= STALE_AFTER || status?.heartbeat === undefined) return [];
+    return [{ instance: object.metadata.name, reports: status.loadBalancers ?? [] }];
   });
+}
+
+interface CheckedInstance {
+  readonly spec: z.infer<typeof loadBalancerInstanceSpec> | undefined;
+  readonly status: z.infer<typeof loadBalancerInstanceStatus> | undefined;
+}
+
+/** Of each object once: it is asked for with every MachineLoadBalancer of its namespace. */
+const checked = new WeakMap<KubernetesObject, CheckedInstance>();
+
+function checkedInstance(object: KubernetesObject): CheckedInstance {
+  const known = checked.get(object) ?? {
+    spec: loadBalancerInstanceSpec.safeParse(object['spec']).data,
+    status: loadBalancerInstanceStatus.safeParse(object['status']).data,
+  };
+  checked.set(object, known);
+  return known;
 }
 
 /** What all MachineLoadBalancers of a provider of ours say of it together. */

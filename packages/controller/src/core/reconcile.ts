@@ -12,7 +12,7 @@ import { judgement } from './judgement.ts';
 import { memberEvents } from './member-events.ts';
 import { type MemberStates, memberStates } from './member-states.ts';
 import { poolApply } from './pool-object.ts';
-import { isHosted, type ProviderView, providerOfHosts, providerView, STALE_AFTER } from './provider-view.ts';
+import { isHosted, type ProviderView, providerOfHosts, providerView } from './provider-view.ts';
 import { publish } from './publish.ts';
 import { textAt, valueAt } from './read-json.ts';
 import { CLUSTER_LABEL, selectMembers } from './select-members.ts';
@@ -117,11 +117,7 @@ function reconcileValid(snapshot: Snapshot, spec: MachineLoadBalancerSpec): Outc
       ...published.events,
       ...conflictEvent(previous, published.finding),
     ],
-    requeueAfter: soonest([
-      ...states.members.map(({ drainEndsIn }) => drainEndsIn),
-      ...instances.map(({ silentMs }) => (silentMs < STALE_AFTER ? STALE_AFTER - silentMs : undefined)),
-      judged.changesIn,
-    ]),
+    requeueAfter: soonest([...states.members.map(({ drainEndsIn }) => drainEndsIn), judged.changesIn]),
   };
 }
 

@@ -25,7 +25,7 @@ export function concerns(
   if (group === '' && kind === 'ConfigMap')
     return names.includes(`bgp-lb-pool-${loadBalancer.metadata.name}`);
   if (group === GROUP && kind === 'LoadBalancerInstance') {
-    return isOther(change) && [before, after].some((one) => serves(one, spec.providerRef));
+    return [before, after].some((one) => serves(one, spec.providerRef));
   }
   if (group === CAPI && kind === 'Cluster') {
     return names.some(
@@ -38,8 +38,8 @@ export function concerns(
   return spec.publishTo !== undefined;
 }
 
-/** A heartbeat alone is no change. */
-function isOther({ before, after }: Change): boolean {
+/** Whether an LB host says something else: a heartbeat alone is no change. */
+export function saysOther({ before, after }: Change): boolean {
   const content = (one: KubernetesObject | undefined): string =>
     JSON.stringify([one?.['spec'], valueAt(one, 'status', 'loadBalancers')]);
   return content(before) !== content(after);

@@ -38,11 +38,20 @@ export class ClusterView {
   readonly #options: ClusterViewOptions;
   readonly #followed = new Map<string, Followed>();
   readonly #asking = new Set<string>();
-  readonly #silence = new InstanceSilence();
+  readonly #silence: InstanceSilence;
   #isClosed = false;
 
   constructor(options: ClusterViewOptions) {
     this.#options = options;
+    const { clock, wallClock, changed } = options;
+    this.#silence = new InstanceSilence({
+      ...{ clock, wallClock },
+      turned: (key) => {
+        const [namespace = '', name = ''] = key.split('/');
+        const instance = this.#cache(GROUP, 'LoadBalancerInstance')?.get(namespace, name);
+        changed(GROUP, 'LoadBalancerInstance', undefined, instance);
+      },
+    });
   }
 
   start(): void {
@@ -55,6 +64,7 @@ export class ClusterView {
   close(): void {
     this.#isClosed = true;
     for (const { cache } of this.#followed.values()) cache?.close();
+    this.#silence.close();
   }
 
   /** Why not all that every decision needs is known; `undefined`: it is. */
@@ -121,7 +131,7 @@ export class ClusterView {
     if ([providers, candidates, infra].includes('unknown')) return undefined;
     const objectOf = (found: ObjectCache | string, at: unknown): KubernetesObject | undefined =>
       typeof found === 'string' ? undefined : found.get(namespace, textAt(at, 'name') ?? '');
-    const { clock, wallClock } = this.#options;
+    const { wallClock } = this.#options;
     const instances = this.#cache(GROUP, 'LoadBalancerInstance')?.list(namespace) ?? [];
     return {
       now: wallClock(),
@@ -135,9 +145,7 @@ export class ClusterView {
       clusters,
       infraCluster: objectOf(infra, valueAt(cluster, 'spec', 'infrastructureRef')),
       provider: objectOf(providers, ref),
-      instances: instances.map((one) =>
-        this.#silence.seen(`${namespace}/${one.metadata.name}`, one, clock.now()),
-      ),
+      instances: instances.map((one) => this.#silence.seen(`${namespace}/${one.metadata.name}`, one)),
       pool: this.#cache('', 'ConfigMap')?.get(namespace, poolName(name)),
     };
   }
@@ -201,7 +209,7 @@ export class ClusterView {
   }
 
   #newCache(group: string, kind: string, resource: Resource): ObjectCache {
-    const { client, clock, failed, namespace, changed, wallClock } = this.#options;
+    const { client, clock, failed, namespace, changed } = this.#options;
     const isInstance = group === GROUP && kind === 'LoadBalancerInstance';
     const path = collectionPath(resource, kind === 'Node' ? undefined : namespace);
     return new ObjectCache({
@@ -210,8 +218,7 @@ export class ClusterView {
       synced: () => this.#synced(),
       changed: (before, after) => {
         const { namespace: place = '', name = '' } = (after ?? before)?.metadata ?? {};
-        if (isInstance && after !== undefined)
-          this.#silence.note(`${place}/${name}`, after, clock.now(), wallClock());
+        if (isInstance && after !== undefined) this.#silence.note(`${place}/${name}`, after);
         if (isInstance && after === undefined) this.#silence.forget(`${place}/${name}`);
         changed(group, kind, before, after);
       },

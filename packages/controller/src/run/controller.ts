@@ -3,7 +3,7 @@ import { GROUP } from '../api/group.ts';
 import { hookChange } from '../core/deletion-hook.ts';
 import { reconcile } from '../core/reconcile.ts';
 import type { Apply, EventText } from '../core/snapshot.ts';
-import { concerns, hooksConcerned, isWatched, keyOf, kindOf } from './affected.ts';
+import { concerns, hooksConcerned, isWatched, keyOf, kindOf, saysOther } from './affected.ts';
 import { CAPI, ClusterView } from './cluster-view.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 import { LeaderLease } from './leader-lease.ts';
@@ -142,6 +142,7 @@ export class Controller {
         this.#hooks.add(keyOf(machine));
       return;
     }
+    if (group === GROUP && kind === 'LoadBalancerInstance' && !saysOther(change)) return;
     // A Node is in no namespace.
     for (const one of this.#view.loadBalancers(namespace))
       if (concerns(one, group, kind, change)) this.#add(one);

@@ -14,6 +14,10 @@ import { type SpecRule, withRules } from './spec-rule.ts';
 
 /** Members of one MachineLoadBalancer, as of one pool of a router. */
 export const MOST_MEMBERS = 64;
+/** Longest name of a zone: a failureDomain of Cluster API. */
+export const LONGEST_ZONE = 256;
+/** Longest reason of a member. */
+export const LONGEST_REASON = 1_024;
 
 interface LabelSelector {
   readonly matchLabels?: Readonly<Record<string, string>> | undefined;
@@ -101,7 +105,7 @@ const staticMember: z.ZodType<StaticMember> = z.object({
   name: name().describe('What status calls it.'),
   address: address().describe('Its IP address.'),
   port: port().optional().describe('Where it listens, instead of `port.machinePort`.'),
-  zone: z.string().min(1).max(63).optional().describe('Where it stands.'),
+  zone: z.string().min(1).max(LONGEST_ZONE).optional().describe('Where it stands.'),
 });
 
 const specFields: z.ZodType<MachineLoadBalancerSpec, unknown> = z.object({
@@ -131,7 +135,7 @@ const specFields: z.ZodType<MachineLoadBalancerSpec, unknown> = z.object({
   zones: z
     .object({
       mode: z.enum(['Any', 'Prefer', 'Only']).default('Any'),
-      name: z.string().min(1).max(63).optional(),
+      name: z.string().min(1).max(LONGEST_ZONE).optional(),
     })
     .default({ mode: 'Any' })
     .describe(
@@ -220,12 +224,12 @@ export const machineLoadBalancerSpec: z.ZodType<MachineLoadBalancerSpec, unknown
 const member: z.ZodType<MemberStatus> = z.object({
   name: name(),
   address: z.string().max(45).optional(),
-  zone: z.string().max(63).optional(),
+  zone: z.string().max(LONGEST_ZONE).optional(),
   healthy: z.boolean().optional().describe('Not there while no LB host says.'),
   draining: z.boolean(),
   drainingSince: time().optional(),
   drained: z.boolean().optional().describe('It has no connections any more, or the drain timeout is over.'),
-  reason: z.string().min(1).max(1024).describe('Why it is as it is.'),
+  reason: z.string().min(1).max(LONGEST_REASON).describe('Why it is as it is.'),
 });
 
 export const machineLoadBalancerStatus: z.ZodType<MachineLoadBalancerStatus> = z.object({
@@ -239,7 +243,7 @@ export const machineLoadBalancerStatus: z.ZodType<MachineLoadBalancerStatus> = z
   status: z.string().optional().describe('In a sentence: `4 of 5 members healthy`.'),
   members: byName(member, MOST_MEMBERS).optional(),
   zones: byName(
-    z.object({ name: z.string().max(63), healthy: z.int().min(0), total: z.int().min(0) }),
+    z.object({ name: z.string().max(LONGEST_ZONE), healthy: z.int().min(0), total: z.int().min(0) }),
     MOST_MEMBERS,
   ).optional(),
   observedGeneration: z.int().min(0).optional(),

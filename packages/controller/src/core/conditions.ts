@@ -27,7 +27,7 @@ export function conditionsOf(
       ...(generation === undefined ? {} : { observedGeneration: generation }),
       lastTransitionTime: textAt(same, 'lastTransitionTime') ?? rfc3339(now),
       reason,
-      message: message.slice(0, LONGEST),
+      message: cutAt(message, LONGEST),
     };
   });
 }
@@ -35,4 +35,9 @@ export function conditionsOf(
 /** As metav1.Time writes it: whole seconds. */
 export function rfc3339(now: number): string {
   return `${new Date(now).toISOString().slice(0, 19)}Z`;
+}
+
+/** The beginning of a text of others, which may be of any length; of a character that two code units make up no half is left. */
+export function cutAt(text: string, most: number): string {
+  return text.slice(0, most).replace(/[\ud800-\udbff]$/, '');
 }

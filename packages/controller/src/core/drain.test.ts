@@ -4,6 +4,7 @@ import type { MemberStatus } from '../api/machine-load-balancer.ts';
 import { at, instance, loadBalancer, machine, NOON, object, snapshot } from '../testing/objects.ts';
 import { HOOK, hookChange } from './deletion-hook.ts';
 import { reconcile } from './reconcile.ts';
+import type { Outcome } from './snapshot.ts';
 
 const label = (key: string, value: string): object => ({
   'cluster.x-k8s.io/control-plane': '',
@@ -83,6 +84,31 @@ describe('a member drains', () => {
       requeueAfter: 15_000,
     });
     expect(memberOf(leaving, { spec, status: begun, instances, seconds: 20 }).member.drained).toBe(true);
+  });
+
+  it('no longer than its timeout when the clock of the replica that saw it begin was ahead', () => {
+    const ahead = {
+      members: [{ name: 'm1', draining: true, drainingSince: at(7_200), drained: false, reason: 'x' }],
+    };
+    const seen = memberOf(leaving, { status: ahead, seconds: 5 });
+    expect(seen).toMatchObject({ member: { drainingSince: at(5), drained: false }, requeueAfter: 60_000 });
+    const later = memberOf(leaving, { status: { members: [seen.member] }, seconds: 65 });
+    expect(later.member.drained).toBe(true);
+  });
+
+  it('for its delay alone when LB hosts do not have it: its address is given to another one', () => {
+    const spec = { drain: { delay: '20s', timeout: '60s', hook: false } };
+    const twin = machine(2, { addresses: [{ type: 'InternalIP', address: '10.0.0.11' }] });
+    const after = (seconds: number): Outcome =>
+      reconcile({
+        ...snapshot({ loadBalancer: loadBalancer(spec, begun), candidates: [leaving, twin] }),
+        now: NOON + seconds * 1_000,
+      });
+    expect(after(5).requeueAfter).toBe(15_000);
+    const { applies } = after(20);
+    expect(applies.find(({ what }) => what === 'status')?.fields['status']).toMatchObject({
+      members: [{ name: 'm1', drained: true, reason: 'drained: it is being deleted' }, { name: 'm2' }],
+    });
   });
 
   it('and is drained no more when it is to serve again', () => {

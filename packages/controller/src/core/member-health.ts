@@ -33,7 +33,7 @@ export function memberHealth({ name, address }: SelectedMember, view: ProviderVi
   const share = `${good} of ${said.length} LB hosts`;
   return {
     healthy: good * 2 > said.length,
-    reason: bad.length === 0 ? 'healthy' : `healthy at ${share}; ${bad.join('; ')}`.slice(0, 1024),
+    reason: bad.length === 0 ? 'healthy' : `healthy at ${share}; ${bad.join('; ')}`,
     isIdle: said.every(({ isIdle }) => isIdle),
     isUnseen: said.every(({ isUnseen }) => isUnseen),
   };
@@ -42,7 +42,8 @@ export function memberHealth({ name, address }: SelectedMember, view: ProviderVi
 function saidBy(report: LiveReport, address: string): MemberHealth & { readonly healthy: boolean } {
   const known = report.members.find((one) => isSameAddress(one.address, address));
   if (known === undefined) return { healthy: false, reason: 'not in its pool', isIdle: true, isUnseen: true };
-  const { healthy, reason = healthy ? 'healthy' : 'not healthy', draining, connections } = known;
+  const { healthy, draining, connections } = known;
+  const reason = known.reason || (healthy ? 'healthy' : 'not healthy');
   return { healthy, reason, isIdle: draining === true && connections === 0, isUnseen: false };
 }
 

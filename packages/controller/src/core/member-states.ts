@@ -1,15 +1,19 @@
 import { parseDuration } from '@bgp-lb/daemon';
 import {
+  LONGEST_REASON,
   type MachineLoadBalancerSpec,
   type MemberStatus,
   MOST_MEMBERS,
 } from '../api/machine-load-balancer.ts';
-import { rfc3339 } from './conditions.ts';
+import { cutAt, rfc3339 } from './conditions.ts';
 import { type MemberHealth, memberHealth } from './member-health.ts';
 import type { PoolMember } from './pool-object.ts';
 import type { ProviderView } from './provider-view.ts';
 import { listAt, textAt } from './read-json.ts';
 import type { SelectedMember } from './select-members.ts';
+
+/** A zone that LB hosts take. It is for their status alone, and one of another form would have them refuse the whole pool. */
+const POOL_ZONE = /^[!-~]{1,63}$/;
 
 /** What becomes of one member. */
 interface MemberState extends SelectedMember {
@@ -60,7 +64,12 @@ export function memberStates(
     pool: members.flatMap(({ name, address, port, zone, standby, status }) =>
       address === undefined || standby !== undefined
         ? []
-        : [{ name, address, port: port ?? spec.port.machinePort, draining: status.draining, zone }],
+        : [
+            {
+              ...{ name, address, port: port ?? spec.port.machinePort, draining: status.draining },
+              zone: zone !== undefined && POOL_ZONE.test(zone) ? zone : undefined,
+            },
+          ],
     ),
   };
 }
@@ -102,24 +111,36 @@ function statusOf(
   const known = { ...base, ...(healthy === undefined ? {} : { healthy }) };
   if (drain === undefined)
     return {
-      status: { ...known, draining: false, reason: standby ?? health.reason },
+      status: { ...known, draining: false, reason: cutAt(standby ?? health.reason, LONGEST_REASON) },
       drainEndsIn: undefined,
     };
   const before = listAt(previous, 'members').find((one) => one['name'] === name);
-  const drainingSince = textAt(before, 'drainingSince') ?? rfc3339(now);
-  const lasted = now - Date.parse(drainingSince);
+  const began = drainBegan(before, now);
+  const lasted = now - began;
   const { delay, timeout } = {
     delay: parseDuration(spec.drain.delay) ?? 0,
     timeout: parseDuration(spec.drain.timeout) ?? 0,
   };
   const isOver = lasted >= timeout;
-  const drained =
-    before?.['drained'] === true || isOver || ((health.isIdle || standby !== undefined) && lasted >= delay);
-  const how = drained ? `drained${isOver && !health.isIdle ? ' (its time is over)' : ''}` : 'draining';
+  const isIdle = health.isIdle || standby !== undefined;
+  const drained = before?.['drained'] === true || isOver || (isIdle && lasted >= delay);
+  const how = drained ? `drained${isOver && !isIdle ? ' (its time is over)' : ''}` : 'draining';
   return {
-    status: { ...known, draining: true, drainingSince, drained, reason: `${how}: ${drain}` },
+    status: {
+      ...known,
+      draining: true,
+      drainingSince: rfc3339(began),
+      drained,
+      reason: cutAt(`${how}: ${drain}`, LONGEST_REASON),
+    },
     drainEndsIn: drained
       ? undefined
-      : Math.max(0, (lasted < delay && health.isIdle ? delay : timeout) - lasted),
+      : Math.max(0, (lasted < delay && isIdle ? Math.min(delay, timeout) : timeout) - lasted),
   };
+}
+
+/** When a drain was first seen; one that is later than now is of a replica whose clock was ahead, and would hold it for that long. */
+function drainBegan(before: unknown, now: number): number {
+  const since = Date.parse(textAt(before, 'drainingSince') ?? '');
+  return Number.isNaN(since) ? now : Math.min(since, now);
 }

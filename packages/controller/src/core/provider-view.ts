@@ -198,7 +198,7 @@ function contractView(ref: MachineLoadBalancerSpec['providerRef'], provider: Kub
 function membersOf(provider: KubernetesObject): Pick<ProviderView, 'members' | 'observes'> {
   const { members } = providerStatus.safeParse(provider['status'] ?? {}).data ?? {};
   const known = (members ?? []).map(({ name, healthy, reason, observedBy }) => {
-    const text = reason ?? (healthy ? 'healthy' : 'not healthy');
+    const text = reason || (healthy ? 'healthy' : 'not healthy');
     return [name, { healthy, reason: observedBy === undefined ? text : `${text} (${observedBy})` }] as const;
   });
   return { members: new Map(known), observes: members !== undefined };

@@ -178,6 +178,15 @@ describe('zones', () => {
     expect(names(outcome)).toBe(expected);
   });
 
+  it.each(['z'.repeat(64), 'z'.repeat(256), 'rack 7', 'Zürich'])(
+    'one that the pool of LB hosts cannot name, %j, is in the status alone',
+    (zone) => {
+      const outcome = reconcile(snapshot({ candidates: [machine(1, { failureDomain: zone })] }));
+      expect(statusOf(outcome)).toMatchObject({ members: [{ zone }], zones: [{ name: zone }] });
+      expect(poolOf(outcome)).toEqual([{ name: 'm1', address: '10.0.0.11', port: 6443, draining: false }]);
+    },
+  );
+
   it('counts members of each zone, and follows one that moves', () => {
     const zonesIn = (candidates: KubernetesObject[]): unknown =>
       statusOf(

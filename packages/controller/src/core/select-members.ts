@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { KubernetesObject } from '@bgp-lb/kubernetes';
-import type { MachineLoadBalancerSpec } from '../api/machine-load-balancer.ts';
+import { LONGEST_ZONE, type MachineLoadBalancerSpec } from '../api/machine-load-balancer.ts';
 import { listAt, textAt } from './read-json.ts';
 
 export const CLUSTER_LABEL = 'cluster.x-k8s.io/cluster-name';
@@ -74,20 +74,26 @@ export function selectMembers(
 /** The first address of the wanted type, in the family of the VIP where that is known. */
 function addressOf(object: KubernetesObject, type: string, vip: string | undefined): string | undefined {
   const family = vip === undefined ? 0 : isIP(vip);
-  return listAt(object, 'status', 'addresses')
-    .filter((one) => one['type'] === type)
-    .flatMap((one) => textAt(one, 'address') ?? [])
-    .find((address) => isIP(address) !== 0 && (family === 0 || isIP(address) === family));
+  return (
+    listAt(object, 'status', 'addresses')
+      .filter((one) => one['type'] === type)
+      .flatMap((one) => textAt(one, 'address') ?? [])
+      // One with the zone of a link (RFC 4007) means something on its own host alone.
+      .find(
+        (address) =>
+          isIP(address) !== 0 && !address.includes('%') && (family === 0 || isIP(address) === family),
+      )
+  );
 }
 
-/** Cluster API v1beta2 says it in the status of the Machine, v1beta1 in its spec; a Node by its labels. */
+/** Cluster API v1beta2 says it in the status of the Machine, v1beta1 in its spec, of any length; a Node by its labels. */
 function zoneOf(object: KubernetesObject): string | undefined {
   const { labels = {} } = object.metadata;
-  return (
-    textAt(object, 'status', 'failureDomain') ??
-    textAt(object, 'spec', 'failureDomain') ??
-    ZONE_LABELS.map((label) => labels[label]).find((zone) => zone !== undefined && zone !== '')
-  );
+  return [
+    textAt(object, 'status', 'failureDomain'),
+    textAt(object, 'spec', 'failureDomain'),
+    ...ZONE_LABELS.map((label) => labels[label]),
+  ].find((zone) => zone !== undefined && zone !== '' && zone.length <= LONGEST_ZONE);
 }
 
 /** Labels or annotations that drain a member, with any value but `false`. */

@@ -1,4 +1,15 @@
-import { chmodSync, mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { MAX_STATE_SIZE, readRegularFile } from '@bgp-lb/daemon';
@@ -7,6 +18,9 @@ import type { KeepalivedPaths } from './keepalived-paths.ts';
 
 /** Longer than keepalived takes to read its file on a busy machine (ms). */
 const CHECK_LIMIT = 20_000;
+
+/** Octets of each number that is tracked: those of `-10`. */
+const TRACKED_WIDTH = 3;
 
 /** What keepalived tracks. */
 export interface TrackedValues {
@@ -107,8 +121,19 @@ export class KeepalivedFiles {
   }
 }
 
+/**
+ * Over what is there, which is never shorter: keepalived takes an empty file for 0, and a full disk, which cannot take a new block, takes the
+ * octets of an old one.
+ */
 function put(path: string, value: string): void {
-  if (readText(path)?.trim() !== value) writeFileSync(path, `${value}\n`);
+  const line = `${value.padStart(TRACKED_WIDTH)}\n`;
+  if (readText(path)?.startsWith(line) === true) return;
+  const fd = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o640);
+  try {
+    writeSync(fd, line, 0);
+  } finally {
+    closeSync(fd);
+  }
 }
 
 function readText(path: string): string | undefined {

@@ -5,6 +5,16 @@ const LISTEN = 3_000;
 /** Another user of our VRID is waited for until it was silent for so long (ms). */
 const SILENT = 10_000;
 
+/** What a look finds. */
+interface FirstStartFacts {
+  readonly isRunning: boolean;
+  /** What others send could be heard: the time before that does not count. */
+  readonly isListening: boolean;
+  /** Who else was heard with our VRID within `FirstStart.window`. */
+  readonly foreign: HeardRouter | undefined;
+  readonly vrid: number;
+}
+
 /** Whether keepalived may be started where it did not run: not beside others that use its VRID. */
 export class FirstStart {
   #begunAt: number | undefined;
@@ -16,22 +26,20 @@ export class FirstStart {
   }
 
   /**
-   * One look, while the link is listened to.
-   * @param foreign who else was heard with our VRID within `SILENT`
+   * One look.
    * @returns why it may not start, in words; undefined when it may
    */
-  look(
-    { isRunning, foreign, vrid }: { isRunning: boolean; foreign: HeardRouter | undefined; vrid: number },
-    now: number,
-  ): string | undefined {
+  look({ isRunning, isListening, foreign, vrid }: FirstStartFacts, now: number): string | undefined {
     if (this.#isDone) return undefined;
     if (isRunning) {
       this.#isDone = true;
       return undefined;
     }
-    this.#begunAt ??= now;
+    if (!isListening) this.#begunAt = undefined;
+    else this.#begunAt ??= now;
     if (foreign !== undefined) return foreignText(foreign, vrid);
-    if (now - this.#begunAt < LISTEN) return `the link is listened to for others with VRID ${vrid}`;
+    if (this.#begunAt === undefined || now - this.#begunAt < LISTEN)
+      return `the link is listened to for others with VRID ${vrid}`;
     this.#isDone = true;
     return undefined;
   }

@@ -28,11 +28,16 @@ describe('the virtual router', () => {
   let hear: (packet: Uint8Array) => void;
   let dataPlaneFault: string | undefined;
   let missing: number;
+  let isUp: boolean;
+  let hasCarrier: boolean;
+  /** The IP versions that are listened to, one for each listener that is open. */
+  let listening: (4 | 6)[];
+  let isDiskFull: boolean;
   let vrrp = vrrpConfig();
   let log: string[];
 
   const link = (index: number, name: string): Link => ({
-    ...{ index, name, flags: 0, isUp: true, hasCarrier: true, isLoopback: name === 'lo' },
+    ...{ index, name, flags: 0, isUp, hasCarrier, isLoopback: name === 'lo' },
     ...{ operState: 'up', mtu: 1500 },
   });
   const address = (index: number, text: string, prefixLength: number): InterfaceAddress => ({
@@ -58,6 +63,7 @@ describe('the virtual router', () => {
             config = undefined;
           },
           track: (values) => {
+            if (isDiskFull) throw new Error('ENOSPC: no space left on device');
             tracked = values;
           },
           touch: () => undefined,
@@ -69,9 +75,14 @@ describe('the virtual router', () => {
         deleteAddress: (key) => {
           addresses = addresses.filter((one) => one.address !== key.address);
         },
-        listen: (_options, handlers) => {
+        listen: ({ version }, handlers) => {
           hear = handlers.packet;
-          return { close: () => undefined };
+          listening.push(version);
+          return {
+            close: () => {
+              listening.splice(listening.indexOf(version), 1);
+            },
+          };
         },
         fifo: (handlers) => {
           fifo = handlers;
@@ -101,6 +112,7 @@ describe('the virtual router', () => {
     clock = new ManualClock();
     [config, tracked, pid, dataPlaneFault] = [undefined, undefined, undefined, undefined];
     [isLive, runsOther, missing, log] = [false, false, 0, []];
+    [isUp, hasCarrier, listening, isDiskFull] = [true, true, [], false];
     vrrp = vrrpConfig();
     addresses = [address(1, '127.0.0.1', 8), address(2, '10.0.0.2', 24)];
   });
@@ -118,6 +130,47 @@ describe('the virtual router', () => {
     expect(config).toBeUndefined();
     clock.advance(200);
     expect(config).toContain(`virtual_router_id ${vrid}`);
+  });
+
+  it.each([
+    ['down', false, false],
+    ['without a carrier', true, false],
+  ])('counts them only from when the link, which was %s, could be heard', (_what, up, carrier) => {
+    [isUp, hasCarrier] = [up, carrier];
+    make();
+    clock.advance(10_000);
+    expect(config).toBeUndefined();
+    expect(router.status().problem).toBe('keepalived is not started: nothing can be heard on eth0 yet');
+    [isUp, hasCarrier] = [true, true];
+    clock.advance(2_900);
+    expect(config).toBeUndefined();
+    expect(router.status().problem).toBe('');
+    clock.advance(300);
+    expect(config).toContain(`virtual_router_id ${vrid}`);
+  });
+
+  it('listens to the IP version of the peers, another one after a reload included', () => {
+    addresses = [...addresses, address(2, 'fd00::2', 64)];
+    make();
+    expect(listening).toEqual([4]);
+    vrrp = vrrpConfig({ peers: ['fd00::3'] });
+    clock.advance(100);
+    expect(listening).toEqual([6]);
+  });
+
+  it('goes on when what keepalived tracks cannot be written, and says so', async () => {
+    make();
+    clock.advance(4000);
+    await new Promise(setImmediate);
+    addresses = [...addresses, address(2, '10.0.0.100', 32)];
+    isDiskFull = true;
+    vrrp = vrrpConfig({ priority: 100 });
+    clock.advance(100);
+    expect(addresses.map((one) => one.address)).not.toContain('10.0.0.100');
+    expect(config).toContain('priority 100');
+    expect(router.status().problem).toBe(
+      'keepalived is not told of this host: ENOSPC: no space left on device',
+    );
   });
 
   it('does not wait where keepalived runs already', () => {

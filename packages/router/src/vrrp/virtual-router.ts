@@ -85,7 +85,8 @@ export class VirtualRouter {
   );
   readonly #offset = new SettledValue(0, () => MEMBERS_SETTLE);
   #listener: { close(): void } | undefined;
-  #listenedIndex: number | undefined;
+  /** Where it listens: the index of the interface and the IP version. */
+  #listened = '';
   #settings: VirtualRouterSettings | undefined;
   #state: InstanceState = 'stop';
   /** keepalived has told its state since it opened the FIFO. */
@@ -203,10 +204,6 @@ export class VirtualRouter {
     const now = this.#host.clock.now();
     const links = this.#host.links();
     const addresses = this.#host.addresses();
-    if (now - this.#aliveAt >= ALIVE) {
-      this.#aliveAt = now;
-      this.#host.files.touch();
-    }
     const link = links.find(({ name }) => name === vrrp.interface);
     this.#listenOn(link, vrrp);
     const own = addresses.filter(({ index }) => index === link?.index);
@@ -220,27 +217,45 @@ export class VirtualRouter {
     this.#unfit.take(unfit, now);
     // What was good before counts while the interface is away: a peer of a host without a link has the VIPs by itself.
     if (typeof settings !== 'string') this.#settings = settings;
-    this.#track(now);
+    const untold = this.#tell(now);
     this.#removeLeftovers(links, addresses);
     if (link === undefined) return `there is no interface ${vrrp.interface}`;
     if (typeof settings === 'string') return settings;
-    return this.#deliver(settings, now);
+    const problem = this.#deliver(settings, link, now);
+    return problem === '' ? untold : problem;
   }
 
-  #deliver(settings: VirtualRouterSettings, now: number): string {
+  #deliver(settings: VirtualRouterSettings, link: Link, now: number): string {
     const { files, paths, user } = this.#host;
     const { vrid } = settings;
     const foreign = this.#heard.foreign(settings, FirstStart.window, now);
     const isRunning = this.#fifo.isLive || this.#host.pid() !== undefined;
-    const wait = this.#firstStart.look({ isRunning, foreign, vrid }, now);
+    const isListening = this.#listener !== undefined && link.hasCarrier;
+    const wait = this.#firstStart.look({ isRunning, isListening, foreign, vrid }, now);
     if (wait !== undefined) {
       // A service that starts by itself is not to find one.
       if (foreign !== undefined) files.removeConfig();
+      if (!isListening) return `keepalived is not started: nothing can be heard on ${link.name} yet`;
       return foreign === undefined ? '' : `keepalived is not started: ${wait}`;
     }
     this.#delivery.look(keepalivedConfig(settings, paths, user));
     if (this.#delivery.fault !== '') return this.#delivery.fault;
     return foreign === undefined ? '' : foreignText(foreign, vrid);
+  }
+
+  /** What keepalived reads of us all the time. @returns why it could not be written, in words, or nothing: the rest of a look goes on. */
+  #tell(now: number): string {
+    try {
+      if (now - this.#aliveAt >= ALIVE) {
+        this.#aliveAt = now;
+        this.#host.files.touch();
+      }
+      this.#track(now);
+      return '';
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
+      return `keepalived is not told of this host: ${words}`;
+    }
   }
 
   #track(now: number): void {
@@ -281,13 +296,14 @@ export class VirtualRouter {
   }
 
   #listenOn(link: Link | undefined, { peers }: VrrpConfig): void {
-    if (this.#listener !== undefined && this.#listenedIndex !== link?.index) {
+    const version = peers[0]?.includes(':') === true ? 6 : 4;
+    const wanted = `${link?.index} ${version}`;
+    if (this.#listener !== undefined && this.#listened !== wanted) {
       this.#listener.close();
       this.#listener = undefined;
     }
     if (this.#listener !== undefined || link === undefined || !link.isUp) return;
-    const version = peers[0]?.includes(':') === true ? 6 : 4;
-    this.#listenedIndex = link.index;
+    this.#listened = wanted;
     this.#listener = this.#host.listen(
       { index: link.index, version },
       {

@@ -1,4 +1,5 @@
 import type { Clock } from '@bgp-lb/protocol/node';
+import type { KeepalivedFiles } from './keepalived-files.ts';
 
 /** What keepalived refused once is offered again after so long (ms). */
 const RETRY = 10_000;
@@ -6,7 +7,7 @@ const RETRY = 10_000;
 const RELOAD_GAP = 3_000;
 
 export interface ConfigDeliveryOptions {
-  readonly files: { readonly config: string | undefined; write(config: string): Promise<void> };
+  readonly files: Pick<KeepalivedFiles, 'config' | 'write' | 'isReloadDue' | 'setReloaded'>;
   readonly clock: Pick<Clock, 'now'>;
   /** The process id of keepalived while it runs. */
   pid(): number | undefined;
@@ -20,11 +21,14 @@ export class ConfigDelivery {
   #isWriting = false;
   #refused: { readonly config: string; readonly until: number } | undefined;
   #fault = '';
-  #isReloadDue = false;
+  #isReloadDue: boolean;
   #reloadedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ConfigDeliveryOptions) {
     this.#options = options;
+    // Another life of ours may have written and not reloaded; or it has, a moment ago, and there is a gap to keep.
+    this.#isReloadDue = options.files.isReloadDue;
+    if (this.#isReloadDue) this.#reloadedAt = options.clock.now();
   }
 
   /** Why it is not as wanted, in words; empty while it is. */
@@ -44,16 +48,17 @@ export class ConfigDelivery {
     }
     if (!this.#isReloadDue || now - this.#reloadedAt < RELOAD_GAP) return;
     const running = pid();
-    // One that starts reads it.
-    this.#isReloadDue = false;
-    if (running === undefined) return;
     this.#reloadedAt = now;
     try {
-      reload(running);
-      this.#fault = '';
+      // One that starts reads it.
+      if (running !== undefined) reload(running);
     } catch (error) {
       this.#fault = `keepalived cannot be told of its configuration: ${textOf(error)}`;
+      return;
     }
+    this.#isReloadDue = false;
+    this.#fault = '';
+    files.setReloaded();
   }
 
   async #write(wanted: string): Promise<void> {

@@ -2,6 +2,7 @@ import {
   chmodSync,
   closeSync,
   constants,
+  existsSync,
   mkdirSync,
   openSync,
   renameSync,
@@ -58,7 +59,19 @@ export class KeepalivedFiles {
     writeFileSync(next, config);
     chmodSync(next, 0o640);
     await this.#check(next);
+    // Before the file is there: a router that ends in between reloads once too often, not once too little.
+    writeFileSync(this.#paths.reloadDueFile, '');
     renameSync(next, configFile);
+  }
+
+  /** A configuration was written, by this or an earlier life of the router, and keepalived was not told of it. */
+  get isReloadDue(): boolean {
+    return existsSync(this.#paths.reloadDueFile);
+  }
+
+  /** keepalived has the configuration that is there, or will read it when it starts. */
+  setReloaded(): void {
+    rmSync(this.#paths.reloadDueFile, { force: true });
   }
 
   /** Takes a configuration away that keepalived must not start with. */

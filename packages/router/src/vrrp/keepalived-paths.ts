@@ -12,6 +12,8 @@ export interface KeepalivedPaths {
   readonly offsetFile: string;
   /** Touched while the router lives. */
   readonly aliveFile: string;
+  /** There while keepalived has not been told of what was written. */
+  readonly reloadDueFile: string;
   readonly fifo: string;
   readonly pidFile: string;
 }
@@ -27,6 +29,7 @@ export function keepalivedPaths({
     unfitFile: join(folder, 'unfit'),
     offsetFile: join(folder, 'offset'),
     aliveFile: join(folder, 'alive'),
+    reloadDueFile: join(folder, 'reload-due'),
     fifo: join(runFolder, 'notify.fifo'),
     pidFile: join(runFolder, 'keepalived.pid'),
   };

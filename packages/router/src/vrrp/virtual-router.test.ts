@@ -59,6 +59,8 @@ describe('the virtual router', () => {
             config = text;
             return Promise.resolve();
           },
+          isReloadDue: false,
+          setReloaded: () => undefined,
           removeConfig: () => {
             config = undefined;
           },

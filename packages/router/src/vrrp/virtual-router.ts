@@ -35,7 +35,10 @@ const CONTEST_GAP = 1_000;
 /** What the virtual router works with. */
 export interface VirtualRouterHost {
   readonly clock: Clock;
-  readonly files: Pick<KeepalivedFiles, 'config' | 'write' | 'removeConfig' | 'track' | 'touch'>;
+  readonly files: Pick<
+    KeepalivedFiles,
+    'config' | 'write' | 'isReloadDue' | 'setReloaded' | 'removeConfig' | 'track' | 'touch'
+  >;
   readonly paths: KeepalivedPaths;
   /** The name of the user that keepalived runs as. */
   readonly user: string;

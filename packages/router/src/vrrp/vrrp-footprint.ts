@@ -145,7 +145,14 @@ export function removeVrrp(
   const { vrrp } = config;
   const paths = keepalivedPaths(vrrp);
   const runs = keepalivedPid(paths.pidFile) !== undefined || runsKeepalived();
-  const files = [paths.configFile, paths.faultFile, paths.unfitFile, paths.offsetFile, paths.aliveFile]
+  const files = [
+    paths.configFile,
+    paths.faultFile,
+    paths.unfitFile,
+    paths.offsetFile,
+    paths.aliveFile,
+    paths.reloadDueFile,
+  ]
     .flatMap((path) => [path, `${path}.new`])
     .filter((path) => existsSync(path));
   const addresses = runs ? [] : removeAddresses(config, isDry);

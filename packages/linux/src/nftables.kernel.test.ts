@@ -64,6 +64,54 @@ describe('nftables', () => {
     expect(count).toBe(20_000);
   });
 
+  it('reads the tables that have a chain of a kind, each whole, and no other', async () => {
+    const seen = await test.inside.run(async ({ linux }) => {
+      const nftables = new linux.Nftables();
+      const chain = (table: string, name: string, base: object = {}): object => ({
+        add: { chain: { family: 'ip', table, name, ...base } },
+      });
+      const output = { hook: 'output', prio: 0 };
+      const tables = ['filter', 'nat', 'none'].map((name) => ({ add: { table: { family: 'ip', name } } }));
+      await nftables.apply([
+        ...tables,
+        chain('filter', 'OUTPUT', { type: 'filter', ...output }),
+        chain('filter', 'own'),
+        chain('nat', 'OUTPUT', { type: 'nat', ...output }),
+        chain('nat', 'SERVICES'),
+        ...['filter', 'nat'].map((table) => ({
+          add: { rule: { family: 'ip', table, chain: 'OUTPUT', expr: [{ accept: null }] } },
+        })),
+      ]);
+      const found = await nftables.tablesWith(({ type }) => type === 'filter');
+      for (const { add } of tables) await nftables.deleteTable('ip', add.table.name);
+      return found;
+    });
+    expect(seen.chains.map(({ table, name }) => `${table} ${name}`)).toEqual(['filter OUTPUT', 'filter own']);
+    expect(seen.rules).toMatchObject([{ table: 'filter', chain: 'OUTPUT', expr: [{ accept: null }] }]);
+    expect(seen.unread).toEqual([]);
+  });
+
+  it('reads the other tables where one is too large, and says which that is', async () => {
+    const seen = await test.inside.run(async ({ linux, scriptFile }) => {
+      const chains = ['large', 'gone', 'small', 'nat'].map((table) => ({
+        chain: { family: 'ip', table, name: 'out', type: table === 'nat' ? 'nat' : 'filter' },
+      }));
+      const print = (objects: readonly object[]): string => `echo '${JSON.stringify({ nftables: objects })}'`;
+      const program = scriptFile(`case "$*" in
+        *chains) ${print(chains)};;
+        *large) exec yes;;
+        *gone) echo 'Error: No such file or directory' >&2; exit 1;;
+        *small) ${print(chains.slice(2, 3))};;
+        *) echo 'this one is not to be read' >&2; exit 1;;
+      esac`);
+      return new linux.Nftables(program).tablesWith(({ type }) => type === 'filter');
+    });
+    expect(seen.chains).toMatchObject([{ table: 'small' }]);
+    expect(seen.unread).toEqual([
+      { table: 'ip large', problem: expect.stringMatching(/printed more than 16777216 octets$/) },
+    ]);
+  });
+
   it('says that nft is not installed, or hangs, or prints nonsense', async () => {
     const errors = await test.inside.run(async ({ linux, rejectionOf, scriptFile }) => [
       await rejectionOf(new linux.Nftables('no-such-nft').table('inet', 'x')),

@@ -25,6 +25,15 @@ export type NftCommand = {
   readonly [verb in 'add' | 'create' | 'insert' | 'replace' | 'delete' | 'flush' | 'rename']?: NftObject;
 };
 
+/** What some tables have in them. */
+export interface NftTables {
+  readonly chains: readonly NftObject[];
+  /** In their order within each chain. */
+  readonly rules: readonly NftObject[];
+  /** Tables that are there and cannot be read, as one of more than 16 MiB, each with why. */
+  readonly unread: readonly { readonly table: string; readonly problem: string }[];
+}
+
 const timeLimit = 10_000;
 
 /** Runs nft(8). Calls on one instance run one after another, in the order they were made. */
@@ -78,12 +87,34 @@ export class Nftables {
     return objects.map((entry) => entry['chain']).filter(isObject);
   }
 
-  /** The chains of all tables, whosever they are, and their rules, in their order within each chain. @throws NftablesError */
-  async ruleset(): Promise<{ readonly chains: NftObject[]; readonly rules: NftObject[] }> {
-    const objects = objectsIn(await this.#run(['-j', '-t', 'list', 'ruleset']));
+  /**
+   * The tables that have a chain of a kind, whosever they are, with all their chains and rules. No other is read: kube-proxy makes
+   * some ten rules for each Service, in tables that translate addresses alone.
+   * @param isWanted whether a chain, as libnftables-json(5) has it, is of that kind
+   * @throws NftablesError
+   */
+  async tablesWith(isWanted: (chain: NftObject) => boolean): Promise<NftTables> {
+    const names = new Map<string, { readonly family: string; readonly table: string }>();
+    for (const chain of (await this.chains()).filter(isWanted)) {
+      const { family, table } = chain;
+      if (typeof family === 'string' && typeof table === 'string')
+        names.set(`${family} ${table}`, { family, table });
+    }
+    const objects: NftObject[] = [];
+    const unread: { table: string; problem: string }[] = [];
+    for (const [name, { family, table }] of names) {
+      try {
+        // One that is gone meanwhile has no rules.
+        objects.push(...((await this.table(family as NftFamily, table, { terse: true })) ?? []));
+      } catch (error) {
+        if (!(error instanceof NftablesError)) throw error;
+        unread.push({ table: name, problem: error.text });
+      }
+    }
     return {
       chains: objects.map((entry) => entry['chain']).filter(isObject),
       rules: objects.map((entry) => entry['rule']).filter(isObject),
+      unread,
     };
   }
 

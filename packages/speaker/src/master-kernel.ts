@@ -1,10 +1,11 @@
-import { Nftables, NftElements, SockDiag } from '@bgp-lb/linux';
+import { Nftables, NftElements, readFirewall, reversePathDrops, SockDiag } from '@bgp-lb/linux';
 import type { Journal } from './journal.ts';
 import { ClientConnections } from './kernel/client-connections.ts';
 import { ConnectionHold } from './kernel/connection-hold.ts';
 import { HostKeeper } from './kernel/host-keeper.ts';
 import { HostNetwork } from './kernel/host-network.ts';
 import type { SpeakerContext } from './speaker-context.ts';
+import { readStuckAnswers } from './way-back/stuck-answers.ts';
 import { WayBackWatch } from './way-back/way-back-watch.ts';
 
 export interface MasterKernel {
@@ -71,6 +72,7 @@ export function masterKernel(
   const wayBack = new WayBackWatch({
     config: () => ({ vips: config.vips, routers: routers().map((address) => ({ address })) }),
     ...{ routes, now: () => performance.now() },
+    host: { reversePathDrops, stuckAnswers: readStuckAnswers, firewall: () => readFirewall() },
   });
   return { host, keeper, clients, hold, wayBack, close: () => elements.close() };
 }

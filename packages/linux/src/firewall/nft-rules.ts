@@ -1,4 +1,4 @@
-/** Rules of nftables, of what `nft -j list ruleset` says (libnftables-json(5)). */
+/** Rules of nftables, of what `nft -j list table` says (libnftables-json(5)). */
 import type { NftObject } from '../nftables.ts';
 import { isBetween, isInPrefix } from './address-range.ts';
 import {
@@ -19,31 +19,59 @@ import {
 
 const hooks: readonly FirewallHook[] = ['prerouting', 'input', 'forward', 'output', 'postrouting'];
 
-/** Chains of the families that see routed packets, with their rules. What a rule means that is not known here is `maybe`, or `unknown`. */
+/**
+ * Chains of the tables that filter routed packets, with their rules. What a rule means that is not known here is `maybe`, or `unknown`.
+ * Looks at each chain and rule once or twice, however many there are.
+ */
 export function nftChains(
   chains: readonly NftObject[],
   rules: readonly NftObject[],
 ): readonly FirewallChain[] {
+  const filtering = new Set(chains.filter(isFilterChain).map(tableOf));
+  const rulesOf = new Map<string, NftObject[]>();
+  for (const rule of rules) {
+    const table = tableOf(rule);
+    if (!filtering.has(table)) continue;
+    const chain = keyOf(table, rule['chain']);
+    const known = rulesOf.get(chain);
+    if (known === undefined) rulesOf.set(chain, [rule]);
+    else known.push(rule);
+  }
   return chains.flatMap((chain) => {
-    const { family, table, name, type, hook, prio, policy } = chain;
-    if (family !== 'ip' && family !== 'ip6' && family !== 'inet') return [];
-    const own = rules.filter(
-      (rule) => rule['family'] === family && rule['table'] === table && rule['chain'] === name,
-    );
-    // Chains of type nat see the first packet as well; they are not to filter (nft(8)).
-    const isFilter = type === 'filter' || type === 'route';
+    const table = tableOf(chain);
+    if (!filtering.has(table)) return [];
+    const { family, name, hook, prio, policy } = chain;
     return [
       {
         version: family === 'inet' ? undefined : family === 'ip' ? (4 as const) : (6 as const),
-        table: `${family} ${String(table)}`,
+        table,
         name: String(name),
-        hook: isFilter ? hooks.find((one) => one === hook) : undefined,
+        hook: isFilterChain(chain) ? hooks.find((one) => one === hook) : undefined,
         priority: typeof prio === 'number' ? prio : 0,
         policy: policy === 'drop' ? ('drop' as const) : ('accept' as const),
-        rules: own.map(nftRule),
+        rules: (rulesOf.get(keyOf(table, name)) ?? []).map(nftRule),
       },
     ];
   });
+}
+
+const families: readonly unknown[] = ['ip', 'ip6', 'inet'];
+
+/**
+ * Whether a chain is one that routed packets pass, and that is to filter them. Chains of type nat see the first packet as well; they
+ * are not to filter (nft(8)).
+ */
+export function isFilterChain({ family, type, hook }: NftObject): boolean {
+  return families.includes(family) && (type === 'filter' || type === 'route') && hook !== undefined;
+}
+
+function tableOf({ family, table }: NftObject): string {
+  return `${String(family)} ${String(table)}`;
+}
+
+/** No name has that octet in it, as it ends one in netlink(7). */
+function keyOf(table: string, chain: unknown): string {
+  return `${table}\0${String(chain)}`;
 }
 
 function nftRule({ expr }: NftObject): FirewallRule {

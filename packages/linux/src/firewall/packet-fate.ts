@@ -33,10 +33,11 @@ export function packetFate(
   const base = chains
     .filter((chain) => chain.hook === hook && (chain.version ?? packet.version) === packet.version)
     .sort((a, b) => a.priority - b.priority);
+  const byName = new Map([...chains].reverse().map((chain) => [`${chain.table} ${chain.name}`, chain]));
   const maybe: string[] = [];
   let now = marks;
   for (const chain of base) {
-    const walk = new Walk(chains, packet, now);
+    const walk = new Walk(byName, packet, now);
     const isDropped = walk.through(chain);
     now = walk.marks;
     const name = `${chain.table} ${chain.name}`;
@@ -57,13 +58,14 @@ interface Ends {
 const goesOn: Ends = { accepted: false, dropped: false, goesOn: true };
 
 class Walk {
-  readonly #chains: readonly FirewallChain[];
+  /** By table and name. */
+  readonly #chains: ReadonlyMap<string, FirewallChain>;
   readonly #packet: FirewallPacket;
   marks: Marks;
   /** A rule that may hold has, if so, decided already. */
   #mayBeElsewhere = false;
 
-  constructor(chains: readonly FirewallChain[], packet: FirewallPacket, marks: Marks) {
+  constructor(chains: ReadonlyMap<string, FirewallChain>, packet: FirewallPacket, marks: Marks) {
     this.#chains = chains;
     this.#packet = packet;
     this.marks = marks;
@@ -131,7 +133,7 @@ class Walk {
         return { ends: goesOn, returns: false };
       case 'jump':
       case 'goto': {
-        const target = this.#chains.find(({ table, name }) => table === chain.table && name === action.chain);
+        const target = this.#chains.get(`${chain.table} ${action.chain}`);
         if (target === undefined || depth >= DEEPEST) return this.#unknown();
         const before = this.marks;
         const ends = this.#chain(target, depth + 1);

@@ -5,7 +5,7 @@ import { Nftables, type NftObject } from '../nftables.ts';
 import { NftablesError } from '../nftables-error.ts';
 import type { FirewallChain } from './firewall-rule.ts';
 import { iptablesChains } from './iptables-rules.ts';
-import { nftChains } from './nft-rules.ts';
+import { isFilterChain, nftChains } from './nft-rules.ts';
 
 /** Tables of iptables-legacy that are loaded, one a line (net/netfilter/x_tables.c). */
 const legacyNames = { 4: '/proc/net/ip_tables_names', 6: '/proc/net/ip6_tables_names' } as const;
@@ -21,8 +21,8 @@ export interface Firewall {
 
 /** Reads the rules of nftables and of both kinds of iptables. @throws NftablesError where nft does not answer */
 export async function readFirewall(nft: Nftables = new Nftables()): Promise<Firewall> {
-  const { chains, rules } = await nft.ruleset();
-  const unread: { table: string; problem: string }[] = [];
+  const { chains, rules, unread: large } = await nft.tablesWith(isFilterChain);
+  const unread = [...large];
   const found: FirewallChain[] = [];
   const translated = new Set<string>();
   for (const [version, program] of [
@@ -66,9 +66,10 @@ function legacyTables(version: 4 | 6): readonly string[] | string {
 /** Tables of a family that iptables-nft has made, with extensions that nft does not know. */
 function tablesWithXtables(rules: readonly NftObject[], family: 'ip' | 'ip6'): readonly string[] {
   const names = rules
-    .filter((rule) => rule['family'] === family && JSON.stringify(rule['expr']).includes('{"xt":'))
+    .filter((rule) => rule['family'] === family && filtering.includes(String(rule['table'])))
+    .filter(({ expr }) => JSON.stringify(expr).includes('{"xt":'))
     .map(({ table }) => String(table));
-  return [...new Set(names)].filter((name) => filtering.includes(name));
+  return [...new Set(names)];
 }
 
 /** Waits for the lock of iptables(8) for a moment. */

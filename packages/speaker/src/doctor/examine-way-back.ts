@@ -9,9 +9,9 @@ import {
 } from '@bgp-lb/linux';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import type { SpeakerStatus } from '../status.ts';
-import { checkWayBack, type WayBack } from '../way-back/check-way-back.ts';
+import { checkWayBack, unknownWayBack, unreadTable, type WayBack } from '../way-back/check-way-back.ts';
 import { readWayBack } from '../way-back/read-way-back.ts';
-import { answering, readStuckAnswers } from '../way-back/stuck-answers.ts';
+import { answering, readStuckAnswers, type StuckAnswers } from '../way-back/stuck-answers.ts';
 
 /** Between two readings of a counter where no speaker has one of before (ms). */
 const APART = 1000;
@@ -23,8 +23,16 @@ export async function examineWayBack(
   status: SpeakerStatus | undefined,
 ): Promise<readonly Finding[]> {
   const dropped = status?.kernel.reversePathDrops ?? (await droppedMeanwhile());
-  const ways = readWayBack({ config, routes, firewall: await firewall(), dropped });
-  return checkWayBack(ways, readStuckAnswers(answering(config.vips)));
+  const found = await firewall();
+  const ways = readWayBack({ config, routes, firewall: found, dropped });
+  const unknown = found.unread.map(unreadTable);
+  let stuck: StuckAnswers | undefined;
+  try {
+    stuck = readStuckAnswers(answering(config.vips));
+  } catch (error) {
+    unknown.push(unknownWayBack('TCP', error));
+  }
+  return checkWayBack(ways, stuck, unknown);
 }
 
 /** A count since boot may be of long ago: whether it rises tells. */

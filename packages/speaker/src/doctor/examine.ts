@@ -31,6 +31,7 @@ import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { hostFacts, linkTowards, sourceTowards } from '../host-facts.ts';
 import { readTextFile } from '../read-text-file.ts';
 import type { SpeakerStatus } from '../status.ts';
+import { unreadTable } from '../way-back/check-way-back.ts';
 import { checkApiServer, checkCa, checkShutdownDelay } from './check-api-server.ts';
 import { checkDrainUnit, showDrainUnit } from './check-drain-unit.ts';
 import { checkAddresses, checkArp, checkFirewall, checkNoBinding } from './check-host.ts';
@@ -111,8 +112,10 @@ async function firewall({ vips, routers, vipBind }: SpeakerConfig): Promise<read
     ...(routers.some(({ bfd }) => bfd !== false) ? ['UDP 3784 and 4784 from the routers'] : []),
   ];
   try {
-    const { chains, rules } = await new Nftables().ruleset();
-    return checkFirewall(chainsThatDrop(chains, 'input', rules), needed);
+    const { chains, rules, unread } = await new Nftables().tablesWith(
+      ({ type, hook }) => type === 'filter' && hook === 'input',
+    );
+    return [...checkFirewall(chainsThatDrop(chains, 'input', rules), needed), ...unread.map(unreadTable)];
   } catch (error) {
     if (!(error instanceof NftablesError)) throw error;
     return [fault('firewall', 'nft', error.message, 'the speaker cannot work without nft')];

@@ -1,4 +1,5 @@
 import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
+import type { Firewall } from '@bgp-lb/linux';
 import type { StuckAnswers } from './stuck-answers.ts';
 
 /** An interface, and what decides over answers to clients. */
@@ -50,12 +51,29 @@ const NAMED = 3;
  * the link, and is answered there. Pure.
  * @param ways one for each version of IP that VIPs are of
  * @param stuck undefined where that is not known
+ * @param unknown what could not be read
  */
-export function checkWayBack(ways: readonly WayBack[], stuck?: StuckAnswers): readonly Finding[] {
-  const findings = [...ways.flatMap(findingsOf), ...largeAnswers(stuck)];
+export function checkWayBack(
+  ways: readonly WayBack[],
+  stuck?: StuckAnswers,
+  unknown: readonly Finding[] = [],
+): readonly Finding[] {
+  const findings = [...ways.flatMap(findingsOf), ...largeAnswers(stuck), ...unknown];
   return findings.length > 0
     ? findings
     : [good(CHECK, 'this host', 'answers to clients leave as they came, or may')];
+}
+
+/** What cannot be read is not known to be well. */
+export function unknownWayBack(place: string, error: unknown): Finding {
+  const text = error instanceof Error ? error.message : String(error);
+  return warning(CHECK, place, `cannot be read: ${text}`, 'what is in the way of answers is not known');
+}
+
+/** A table of the firewall whose rules cannot be judged. */
+export function unreadTable({ table, problem }: Firewall['unread'][number]): Finding {
+  const fix = 'look at its rules yourself: nft list table, iptables-legacy -S';
+  return warning('firewall', table, `its rules cannot be read, and may drop packets: ${problem}`, fix);
 }
 
 function findingsOf(way: WayBack): readonly Finding[] {

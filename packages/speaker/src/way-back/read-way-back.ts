@@ -6,6 +6,7 @@ import {
   RouteTable,
   type Rule,
   readSysctl,
+  SysctlError,
 } from '@bgp-lb/linux';
 import type { SpeakerConfig } from '../config/speaker-config.ts';
 import { linkTowards, sourceTowards } from '../host-facts.ts';
@@ -46,17 +47,15 @@ function readVersion(
   const towards = new Set(config.routers.map(({ address }) => linkTowards(routes, address)));
   const links = routes.links().filter(({ isUp, isLoopback }) => isUp && !isLoopback);
   const nameOf = new Map(links.map(({ index, name }) => [index, name]));
-  const rpFilterOf = (name: string): number => Number(readSysctl(`net/ipv4/conf/${name}/rp_filter`));
   const all = version === 4 ? rpFilterOf('all') : 0;
   const answer = answerOf(version, vips, routes, nameOf);
   return {
     version,
-    links: links.map(({ index, name, mtu }) => ({
-      name,
-      mtu,
-      isTowardsRouters: towards.has(index),
-      rpFilter: version === 4 ? Math.max(all, rpFilterOf(name)) : 0,
-    })),
+    links: links.flatMap(({ index, name, mtu }) => {
+      const own = version === 4 ? rpFilterOf(name) : 0;
+      if (own === undefined || all === undefined) return [];
+      return [{ name, mtu, isTowardsRouters: towards.has(index), rpFilter: Math.max(all, own) }];
+    }),
     routes: routes
       .routes({ table: RouteTable.Main, version })
       .filter(({ type, destination }) => type === 'unicast' && !/^(fe80|ff)/.test(destination))
@@ -72,6 +71,16 @@ function readVersion(
     dropped: version === 4 ? dropped : undefined,
     firewall: filteredAnswers(version, vips, firewall, answer),
   };
+}
+
+/** Undefined for an interface that is gone since it was listed, as a pod's may be at any time. */
+function rpFilterOf(name: string): number | undefined {
+  try {
+    return Number(readSysctl(`net/ipv4/conf/${name}/rp_filter`));
+  } catch (error) {
+    if (error instanceof SysctlError && error.errno === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** The kernel says it for an address that it has: of a VIP that is bound. */

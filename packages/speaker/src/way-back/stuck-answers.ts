@@ -26,7 +26,7 @@ export function stuckAnswers(connections: readonly TcpConnection[]): StuckAnswer
   };
 }
 
-/** Those of the connections to VIPs on this host; undefined where the kernel does not tell. */
+/** Those of the connections to VIPs on this host; undefined where the kernel does not tell. @throws SystemCallError without a socket to ask by */
 export function readStuckAnswers(endpoints: readonly LocalEndpoint[]): StuckAnswers | undefined {
   const diagnostics = new SockDiag();
   try {

@@ -200,12 +200,16 @@ describe('doctor of the router', () => {
       ...{ policy: 'drop', rules: [] },
     };
     const perhaps: FirewallChain = { ...chain, name: 'OTHER', rules: [[() => 'maybe', { kind: 'accept' }]] };
-    const unread = [{ table: 'iptables-legacy filter', problem: 'not installed' }];
+    const unread = [
+      { table: 'iptables-legacy filter', problem: 'not installed' },
+      { table: 'ip large', problem: 'nft printed more than 16777216 octets' },
+    ];
     const links = { inputs: ['eth1'], outputs: ['eth0'] };
     const vips = [{ address: '10.100.0.1', port: 443 }];
     expect(checkForwarding({ chains: [chain], unread }, vips, links)).toMatchObject([
       { level: 'fault', place: 'ip filter FORWARD', fix: expect.stringContaining('10.100.0.1 port 443') },
-      { level: 'warning', place: 'iptables-legacy filter' },
+      { level: 'warning', place: 'iptables-legacy filter', fix: 'install iptables; iptables-legacy -S' },
+      { level: 'warning', place: 'ip large', fix: 'nft list table ip large' },
     ]);
     expect(checkForwarding({ chains: [perhaps], unread: [] }, vips, links)).toMatchObject([
       { level: 'warning', place: 'ip filter OTHER' },

@@ -41,7 +41,7 @@ export function checkForwarding(
       check,
       table,
       `it is loaded, and cannot be read: ${problem}`,
-      `install iptables; ${table.split(' ')[0]} -S`,
+      /^ip6?tables/.test(table) ? `install iptables; ${table.split(' ')[0]} -S` : `nft list table ${table}`,
     ),
   );
   const all = [...findings, ...unread];

@@ -40,9 +40,9 @@ export class ConflictWatch {
     return this.#problems;
   }
 
-  /** What would, were there clients by that way; one sentence each. */
+  /** What would, were there clients by that way, and what of the firewall is not known; one sentence each. */
   get warnings(): readonly string[] {
-    return this.#warnings;
+    return [...this.#warnings, ...this.#firewall.warnings];
   }
 
   /** Why no client of the VIP gets to a member. */

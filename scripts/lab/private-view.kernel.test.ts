@@ -64,13 +64,7 @@ const makes: Readonly<Record<string, (folder: string) => Made>> = {
   },
   keepalived(folder) {
     const view = keepalivedView(folder);
-    const instance = [
-      'interface lo',
-      'virtual_router_id 1',
-      'virtual_ipaddress {',
-      '192.0.2.1/32 dev lo',
-      '}',
-    ];
+    const instance = ['interface eth0', 'virtual_router_id 1', 'virtual_ipaddress {', '192.0.2.1/32', '}'];
     view.write('/etc/keepalived.conf', `vrrp_instance one {\n${instance.join('\n')}\n}\n`);
     const start = [keepalivedDaemon(view, '/etc/keepalived.conf', '/run')];
     return { view, start, says: 'Entering MASTER STATE' };
@@ -96,7 +90,8 @@ describe('a daemon in a view of its own', () => {
     bareUsers = new PrivateView(join(folder, 'bare'), { folders: [] }).outside('/etc');
     namespace = `bgplb-view-${process.pid}`;
     await createNamespace(namespace);
-    await ipBatch(namespace, ['link set lo up']);
+    await ipBatch(namespace, ['link set lo up', 'link add eth0 type veth peer name eth1']);
+    await ipBatch(namespace, ['link set eth0 up', 'link set eth1 up', 'address add 192.0.2.2/24 dev eth0']);
   });
   afterEach(async () => {
     await Promise.all(processes.splice(0).map((one) => one.kill()));

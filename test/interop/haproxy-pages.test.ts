@@ -94,7 +94,8 @@ async function runBlock(text: string): Promise<void> {
           const { code, stderr } = await machine.try('sh', '-ec', `cd ${here} && ${command}`);
           return { command, code, stderr: code === 0 ? '' : stderr };
         },
-        { timeout: 20_000, interval: 200 },
+        // An installation is one command.
+        { timeout: 90_000, interval: 200 },
       )
       .toEqual({ command, code: 0, stderr: '' });
   }

@@ -88,6 +88,33 @@ describe('publishing the endpoint', () => {
     expect(second.events.map((event) => event.reason)).not.toContain('EndpointConflict');
   });
 
+  it('says why it is refused, and one text of those that differ in numbers alone', () => {
+    const conditionAfter = (text: string, status?: unknown): unknown => {
+      const { applies, events } = served({
+        clusters: [cluster()],
+        loadBalancer: loadBalancer({ publishTo: { name: 'prod' } }, status),
+        publishRefused: text,
+      });
+      expect(events.map((event) => event.reason)).not.toContain('EndpointPublished');
+      return applies.find(({ what }) => what === 'status')?.fields['status'];
+    };
+    const said = (text: string): unknown => ({
+      conditions: expect.arrayContaining([
+        expect.objectContaining({
+          type: 'EndpointPublished',
+          status: 'False',
+          reason: 'PublishRefused',
+          message: text,
+        }),
+      ]),
+    });
+    const first = conditionAfter('500: dial tcp 10.0.0.1:4711: refused');
+    expect(first).toMatchObject(said('500: dial tcp 10.0.0.1:4711: refused') as object);
+    // Nothing to be written.
+    expect(conditionAfter('500: dial tcp 10.0.0.1:9a3f: refused', first)).toBeUndefined();
+    expect(conditionAfter('403: denied', first)).toMatchObject(said('403: denied') as object);
+  });
+
   it('an InfraCluster that others manage gets endpoint and provisioned together, and the Cluster is left to its owner', () => {
     const clusters = [cluster({ infrastructureRef: { kind: 'MetalCluster', name: 'prod' } })];
     const outcome = served({ clusters, infraCluster: infra() });

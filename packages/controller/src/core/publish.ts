@@ -1,11 +1,16 @@
 import { formatHostPort } from '@bgp-lb/daemon';
 import type { KubernetesObject } from '@bgp-lb/kubernetes';
 import type { Finding } from './conditions.ts';
-import { textAt, valueAt } from './read-json.ts';
+import { listAt, textAt, valueAt } from './read-json.ts';
 import type { Apply, EventText, Snapshot } from './snapshot.ts';
 
 /** Cluster API: the infrastructure of this Cluster is made by something else than its provider, which leaves the object alone. */
 const MANAGED_BY = 'cluster.x-k8s.io/managed-by';
+
+/** The API server, or what it asks, does not take the write. */
+const REFUSED = 'PublishRefused';
+
+type Parts = Pick<Snapshot, 'clusters' | 'infraCluster' | 'publishRefused' | 'loadBalancer'>;
 
 interface Published {
   readonly finding: Finding;
@@ -35,7 +40,27 @@ export function publish(
   cluster: string | undefined,
   endpoint: Endpoint | undefined,
   isProvisioned: boolean,
-  { clusters, infraCluster }: Pick<Snapshot, 'clusters' | 'infraCluster'>,
+  { clusters, infraCluster, publishRefused, loadBalancer }: Parts,
+): Published {
+  const found = find(cluster, endpoint, isProvisioned, { clusters, infraCluster });
+  if (publishRefused === undefined || found.applies.length === 0) return found;
+  const message = refusalText(loadBalancer['status'], publishRefused);
+  return { ...found, finding: { status: 'False', reason: REFUSED, message }, events: [] };
+}
+
+/** Of texts that differ in numbers alone (a port, a time) the one that is there: or else each attempt would change the status. */
+function refusalText(previous: unknown, text: string): string {
+  const before = listAt(previous, 'conditions').find((one) => one['type'] === 'EndpointPublished');
+  const known = before?.['reason'] === REFUSED ? textAt(before, 'message') : undefined;
+  const words = (one: string): string => one.replaceAll(/[0-9a-f]*[0-9][0-9a-f]*/g, '0');
+  return known !== undefined && words(known) === words(text) ? known : text;
+}
+
+function find(
+  cluster: string | undefined,
+  endpoint: Endpoint | undefined,
+  isProvisioned: boolean,
+  { clusters, infraCluster }: Pick<Parts, 'clusters' | 'infraCluster'>,
 ): Published {
   const waits = (reason: string, message: string): Published => ({
     finding: { status: 'False', reason, message },

@@ -21,11 +21,13 @@ export interface Snapshot {
   readonly provider: KubernetesObject | undefined;
   /** All of the namespace. */
   readonly instances: readonly SeenInstance[];
+  /** What refused the write that publishes the endpoint, and how; `undefined`: it was not tried, or has been done. */
+  readonly publishRefused?: string | undefined;
   /** The ConfigMap that LB hosts read. */
   readonly pool: KubernetesObject | undefined;
 }
 
-/** Server-side apply of some fields of one object, by one field manager. */
+/** Some fields of one object, by one field manager: by server-side apply, but the endpoint. */
 export interface Apply {
   readonly what: 'status' | 'provider-status' | 'pool' | 'endpoint' | 'provisioned';
   readonly target: {

@@ -2,7 +2,7 @@ import { type ApiClient, ApiError, type Clock, type KubernetesObject } from '@bg
 import { GROUP } from '../api/group.ts';
 import { hookChange } from '../core/deletion-hook.ts';
 import { reconcile } from '../core/reconcile.ts';
-import type { Apply, EventText } from '../core/snapshot.ts';
+import type { Apply, EventText, Outcome, Snapshot } from '../core/snapshot.ts';
 import { concerns, hooksConcerned, isWatched, keyOf, kindOf, saysOther } from './affected.ts';
 import { CAPI, ClusterView } from './cluster-view.ts';
 import { KeyedQueue } from './keyed-queue.ts';
@@ -14,6 +14,7 @@ const WORKERS = 8;
 /** Milliseconds after which to look again for what is not known yet. */
 const NOT_KNOWN = 1_000;
 const NOT_FOUND = 404;
+const OWN_STATUS: ReadonlySet<Apply['what']> = new Set(['status', 'provider-status']);
 
 export interface ControllerOptions {
   readonly client: ApiClient;
@@ -160,11 +161,39 @@ export class Controller {
     if (loadBalancer === undefined) return undefined;
     const snapshot = this.#view.snapshot(loadBalancer);
     if (snapshot === undefined) return NOT_KNOWN;
-    const { applies, events, requeueAfter } = reconcile(snapshot);
-    for (const apply of applies) await this.#apply(apply);
-    await this.#say(loadBalancer, events);
+    const { failed, outcome } = await this.#write(snapshot);
+    await this.#say(loadBalancer, outcome.events);
     observer.reconciled(key, (clock.now() - began) / 1_000);
-    return requeueAfter;
+    if (failed === undefined) return outcome.requeueAfter;
+    // A drain that is over by time does not wait for what is refused.
+    if (outcome.requeueAfter !== undefined) this.#loadBalancers.addAfter(key, outcome.requeueAfter);
+    throw failed;
+  }
+
+  /** The status last, and whatever else fails: what is said in it (a drain that is over) others wait for. */
+  async #write(
+    snapshot: Snapshot,
+  ): Promise<{ readonly outcome: Outcome; readonly failed: unknown | undefined }> {
+    const wanted = reconcile(snapshot);
+    const isPublishing = ({ what }: Apply): boolean => what === 'endpoint' || what === 'provisioned';
+    const own = await this.#applyAll(
+      wanted.applies.filter((one) => !isPublishing(one) && one.what !== 'status'),
+    );
+    const refused = await this.#applyAll(wanted.applies.filter(isPublishing));
+    const outcome =
+      refused === undefined ? wanted : reconcile({ ...snapshot, publishRefused: textOf(refused) });
+    for (const apply of outcome.applies.filter(({ what }) => what === 'status')) await this.#apply(apply);
+    return { outcome, failed: own ?? refused };
+  }
+
+  /** One after the other, until one fails. @returns why it has failed */
+  async #applyAll(applies: readonly Apply[]): Promise<unknown | undefined> {
+    try {
+      for (const apply of applies) await this.#apply(apply);
+      return undefined;
+    } catch (error) {
+      return error;
+    }
   }
 
   async #apply(apply: Apply): Promise<void> {
@@ -175,7 +204,7 @@ export class Controller {
       this.#view.wrote(group, kind, await this.#writer.apply(apply, resource));
     } catch (error) {
       // Deleted meanwhile, which the watch tells as well.
-      if (error instanceof ApiError && error.status === NOT_FOUND && apply.isStatus) return;
+      if (error instanceof ApiError && error.status === NOT_FOUND && OWN_STATUS.has(apply.what)) return;
       throw error;
     }
   }
@@ -206,4 +235,8 @@ export class Controller {
     }
     return undefined;
   }
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

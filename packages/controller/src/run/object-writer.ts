@@ -47,6 +47,15 @@ export class ObjectWriter {
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     };
     const path = `${collectionPath(resource, namespace)}/${name}${isStatus ? '/status' : ''}`;
+    // The empty endpoint may belong to another manager, which an apply could not take it from; the resourceVersion says it is empty.
+    if (what === 'endpoint')
+      return await this.#send(what, {
+        method: 'PATCH',
+        path,
+        query: { fieldManager: MANAGERS[what] },
+        body: { ...fields, metadata },
+        contentType: 'application/merge-patch+json',
+      });
     const query = { fieldManager: MANAGERS[what], force: String(OURS.has(what)) };
     const body = { ...fields, apiVersion, kind, metadata };
     return await this.#send(what, {

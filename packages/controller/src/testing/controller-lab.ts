@@ -114,6 +114,11 @@ export class ControllerLab {
     return new ApiClient({ open: () => access, clock });
   }
 
+  /** Rights that an aggregated ClusterRole adds, instead of those that were added before. */
+  allowMore(rule: AccessRule): void {
+    this.api.allowRules('controller', [...rules, rule]);
+  }
+
   controller(
     options: { readonly identity?: string; readonly clock?: Clock; readonly wallClock?: () => number } = {},
   ): Controller {

@@ -78,6 +78,9 @@ export class ObjectWrites {
     readonly events: readonly HistoryEvent[];
     readonly status: number;
   } {
+    const { group, version, resource, subresource } = request;
+    const definition = this.#definitions.get(`${group}/${version}/${resource}`);
+    if (subresource === 'status' && definition?.hasStatus === false) throw notFound(request);
     switch (request.verb) {
       case 'create':
         return this.#create(request);

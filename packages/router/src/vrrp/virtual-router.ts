@@ -29,7 +29,7 @@ const MEMBERS_SETTLE = 3_000;
 /** The most that members that are not used take off the priority. */
 const MOST_OFFSET = 10;
 
-/** Clients are told again once in so long (ms), as often as any host may send such a line's cause. */
+/** Clients are told again once in so long at most (ms): any host of the link can send what leads to it. */
 const CONTEST_GAP = 1_000;
 
 /** What the virtual router works with. */

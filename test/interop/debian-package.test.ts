@@ -69,8 +69,8 @@ describe.each(['router', 'speaker'] as const)('the Debian package of the %s', (n
 });
 
 describe('the Debian package of the router', { timeout: 240_000 }, () => {
-  const mainPid = async (): Promise<string> =>
-    (await machine.run('systemctl', 'show', '--property=MainPID', '--value', 'bgp-lb-router')).trim();
+  const mainPid = async (unit = 'bgp-lb-router'): Promise<string> =>
+    (await machine.run('systemctl', 'show', '--property=MainPID', '--value', unit)).trim();
 
   it("is all root's, and keeps what an administrator may change", () => {
     expect(files.router).toMatch(/\/bgp-lb-router_\d+\.\d+\.\d+_(amd64|arm64)\.deb$/);
@@ -163,11 +163,9 @@ describe('the Debian package of the router', { timeout: 240_000 }, () => {
     ).toMatchObject({ code: 0, stderr: '' });
     await machine.run('systemctl', 'start', 'bgp-lb-haproxy.path');
     await changeDataPlane(routerConfig.replace('{ proxyInterfaces: [eth0] }', '{ kind: haproxy }'));
-    const pid = async (): Promise<string> =>
-      (await machine.run('systemctl', 'show', '--property=MainPID', '--value', haproxy)).trim();
     const fib = async (): Promise<string> => (await machine.try('bgp-lb-router', 'fib', '--diff')).stdout;
     await expect.poll(fib, { timeout: 20_000 }).toContain('no differences');
-    const before = await pid();
+    const before = await mainPid(haproxy);
     expect(Number(before)).toBeGreaterThan(0);
     expect(await machine.run('ss', '-Hltn')).toContain('10.100.0.1:6443');
     expect(await machine.run('grep', '-E', '^Cap(Prm|Eff|Bnd)', `/proc/${before}/status`)).not.toMatch(
@@ -175,10 +173,28 @@ describe('the Debian package of the router', { timeout: 240_000 }, () => {
     );
     await machine.run('systemctl', 'restart', 'bgp-lb-router');
     await expect.poll(fib, { timeout: 20_000 }).toContain('no differences');
-    expect(await pid()).toBe(before);
+    expect(await mainPid(haproxy)).toBe(before);
     await machine.run('systemctl', 'stop', 'bgp-lb-haproxy.path', haproxy);
     await changeDataPlane(routerConfig);
     expect(await machine.run('ip', 'route', 'show', 'table', 'local', 'proto', '84')).toBe('');
+  });
+
+  it('has keepalived as a service of its own, as the user of the router, which leaves no address when it is killed', async () => {
+    const [keepalived, path] = ['bgp-lb-keepalived.service', 'bgp-lb-keepalived.path'];
+    const verified = await machine.try('systemd-analyze', 'verify', '--man=no', keepalived, path);
+    expect(verified).toMatchObject({ code: 0, stderr: '' });
+    await machine.run('systemctl', 'start', path);
+    await changeDataPlane(`${routerConfig}\nvrrp: { interface: eth0, peers: [10.0.0.77] }\n`);
+    const status = async (): Promise<string> => (await machine.try('bgp-lb-router', 'status')).stdout;
+    await expect.poll(status, { timeout: 20_000 }).toMatch(/eth0 +1 +master/);
+    const addresses = (): Promise<string> => machine.run('ip', '-brief', 'address', 'show', 'dev', 'lo');
+    expect(await addresses()).toContain('169.254.77.1/32');
+    expect(await machine.run('ps', '-o', 'user=', '-p', await mainPid(keepalived))).toBe('bgp-lb\n');
+    await machine.run('systemctl', 'stop', 'bgp-lb-router', path);
+    await machine.run('systemctl', 'kill', '--kill-whom=all', '--signal=KILL', keepalived);
+    await machine.run('systemctl', 'stop', keepalived);
+    expect(await addresses()).not.toContain('169.254.');
+    await changeDataPlane(routerConfig);
   });
 
   /** As docs/haproxy.md says: what one kind has made is removed before the other begins. */

@@ -6,8 +6,11 @@ import { chosenConfig } from './auto/chosen-config.ts';
 import { awaitedListeners } from './bgp/awaited-listeners.ts';
 import { configWarnings } from './config/config-warnings.ts';
 import type { RouterConfig } from './config/router-config.ts';
+import { KEEPALIVED_PLACES } from './config/vrrp-schema.ts';
 import type { DataPlaneHandlers } from './dataplane/data-plane.ts';
 import { makeRouterParts, type RouterOptions, type RouterParts } from './router-parts.ts';
+import { keepalivedPaths } from './vrrp/keepalived-paths.ts';
+import { retireKeepalived } from './vrrp/retire-keepalived.ts';
 
 /** What a router is started with: of its configuration it may not be known yet which data plane it will have. */
 export interface StartOptions extends Omit<RouterOptions, 'config' | 'reread' | 'auto'> {
@@ -78,7 +81,8 @@ class Router {
     });
     this.#parts.bfd.start();
     this.#parts.onLink.start();
-    this.#parts.vrrp?.router.start();
+    if (this.#parts.vrrp === undefined) void this.#retireKeepalived();
+    else this.#parts.vrrp.router.start();
     this.#parts.clients.start();
     this.#parts.stalls.start();
     this.#parts.instance.start();
@@ -147,6 +151,19 @@ class Router {
     await parts.dataPlane.stop();
     parts.observer.close();
     await parts.control.close();
+  }
+
+  /** `vrrp` is not in the configuration: a keepalived that an earlier one had is to have the VIPs no more, after the next boot neither. */
+  async #retireKeepalived(): Promise<void> {
+    const { observer } = this.#parts;
+    try {
+      const { removed, left } = await retireKeepalived(keepalivedPaths(KEEPALIVED_PLACES), false);
+      if (removed.length > 0) observer.repaired(removed.map((what) => `remove ${what}, without vrrp`));
+      for (const what of left) observer.problem(`VRRP is not configured, and there is ${what}`);
+    } catch (error) {
+      const words = error instanceof Error ? error.message : String(error);
+      observer.problem(`VRRP is not configured, and what was of it cannot be removed: ${words}`);
+    }
   }
 
   #reportProblems(): void {

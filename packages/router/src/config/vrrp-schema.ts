@@ -3,6 +3,12 @@ import * as z from 'zod';
 
 const SECOND = 1000;
 
+/** Where the files of keepalived are unless the configuration says otherwise, as its unit has them. */
+export const KEEPALIVED_PLACES = {
+  folder: '/var/lib/bgp-lb/keepalived',
+  runFolder: '/run/bgp-lb-keepalived',
+} as const;
+
 /** Load balancers on one link that pass the VIPs between them. Left out: this host has no part in VRRP. */
 export const vrrpSchema = z
   .strictObject({
@@ -59,10 +65,10 @@ export const vrrpSchema = z
       .default([])
       .describe('Interfaces, as those towards the masters, without whose carrier this host cannot serve.'),
     folder: filePath()
-      .default('/var/lib/bgp-lb/keepalived')
+      .default(KEEPALIVED_PLACES.folder)
       .describe('Where keepalived.conf and the files that it tracks are written.'),
     runFolder: filePath()
-      .default('/run/bgp-lb-keepalived')
+      .default(KEEPALIVED_PLACES.runFolder)
       .describe('Where keepalived has its notify FIFO and the file with its process id.'),
   })
   .describe(

@@ -38,9 +38,7 @@ export const uninstallCommand = (load: (context: CommandContext) => RouterConfig
 async function removeAll(config: RouterConfig, isDry: boolean): Promise<string[]> {
   const { allFootprints } = await import('../dataplane/make-footprint.ts');
   const { removeVrrp } = await import('../vrrp/vrrp-footprint.ts');
-  const { vrrp } = config;
-  const shared = vrrp === undefined ? { removed: [], left: [] } : removeVrrp({ ...config, vrrp }, isDry);
-  const removals: Removal[] = [{ ...shared, restored: [] }];
+  const removals: Removal[] = [{ ...(await removeVrrp(config, isDry)), restored: [] }];
   for (const footprint of allFootprints(config)) removals.push(await footprint.remove(isDry));
   const removed = [...new Set(removals.flatMap((one) => one.removed))];
   const restored = removals.flatMap((one) => one.restored);

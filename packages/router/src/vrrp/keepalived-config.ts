@@ -1,6 +1,8 @@
 import type { KeepalivedPaths } from './keepalived-paths.ts';
 import type { VirtualRouterSettings } from './virtual-router-settings.ts';
 
+/** The first line of what is ours: a file without it is another's. */
+export const MARK = '# Written by bgp-lb-router, which writes it again: changes by others are lost.';
 /** The instance that has the VIPs. */
 export const VIRTUAL_ROUTER = 'bgp-lb';
 /** The instance by which a host says that it is able to serve: no other has its VRID, and it is silent while it is not. */
@@ -39,7 +41,7 @@ export function keepalivedConfig(
   const tokens = tokensOf(settings);
   const [first, ...others] = owned === 'token' ? [] : vips;
   return `${[
-    '# Written by bgp-lb-router, which writes it again: changes by others are lost.',
+    MARK,
     ...block('global_defs', [
       'router_id bgp-lb',
       'vrrp_version 3',

@@ -11,6 +11,15 @@ export function keepalivedPid(pidFile: string): number | undefined {
   }
 }
 
+/** Whether this keepalived was started with this file. */
+export function isStartedWith(pid: number, configFile: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').includes(configFile);
+  } catch {
+    return false;
+  }
+}
+
 /** Whether any keepalived runs in the network namespace of this process, or may do so. */
 export function runsKeepalived(): boolean {
   const own = namespaceOf('self');

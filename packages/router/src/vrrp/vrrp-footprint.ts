@@ -1,12 +1,13 @@
-import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { type Finding, fault, good, warning } from '@bgp-lb/daemon';
 import { addressOwners, ProtocolListener, RouteSocket } from '@bgp-lb/linux';
 import type { RouterConfig } from '../config/router-config.ts';
+import { KEEPALIVED_PLACES } from '../config/vrrp-schema.ts';
 import { parseAdvertisement, VRRP_GROUPS, VRRP_PROTOCOL } from './advertisement.ts';
 import { type HeardRouter, HeardRouters } from './heard-routers.ts';
 import { keepalivedPaths } from './keepalived-paths.ts';
 import { keepalivedPid, runsKeepalived } from './keepalived-process.ts';
 import { ownedAddresses } from './leftover-addresses.ts';
+import { retireKeepalived } from './retire-keepalived.ts';
 import { type VirtualRouterSettings, virtualRouterSettings } from './virtual-router-settings.ts';
 
 /** Milliseconds that an owner of a VIP has to answer. */
@@ -135,35 +136,21 @@ async function hear(index: number, { ownAddress }: VirtualRouterSettings): Promi
 }
 
 /**
- * Removes what VRRP has made, with the addresses that a keepalived which runs no more has left. Only while no router runs. Idempotent.
+ * Removes what VRRP has made, with the addresses that a keepalived which runs no more has left. Without `vrrp` that is what an earlier
+ * configuration has left in the usual places. Only while no router runs. Idempotent.
  * @param isDry nothing is changed, only said
  */
-export function removeVrrp(
-  config: VrrpRouterConfig,
+export async function removeVrrp(
+  { vrrp, ...config }: RouterConfig,
   isDry: boolean,
-): { readonly removed: readonly string[]; readonly left: readonly string[] } {
-  const { vrrp } = config;
-  const paths = keepalivedPaths(vrrp);
-  const runs = keepalivedPid(paths.pidFile) !== undefined || runsKeepalived();
-  const files = [
-    paths.configFile,
-    paths.faultFile,
-    paths.unfitFile,
-    paths.offsetFile,
-    paths.aliveFile,
-    paths.reloadDueFile,
-  ]
-    .flatMap((path) => [path, `${path}.new`])
-    .filter((path) => existsSync(path));
-  const addresses = runs ? [] : removeAddresses(config, isDry);
-  if (!isDry) {
-    for (const path of files) rmSync(path, { force: true });
-    if (existsSync(vrrp.folder) && readdirSync(vrrp.folder).length === 0) rmdirSync(vrrp.folder);
-  }
-  const left = runs
-    ? ['keepalived, which runs on with what it has: systemctl stop bgp-lb-keepalived.service']
-    : [];
-  return { removed: [...addresses, ...files], left };
+): Promise<{ readonly removed: readonly string[]; readonly left: readonly string[] }> {
+  const { removed, left } = await retireKeepalived(keepalivedPaths(vrrp ?? KEEPALIVED_PLACES), isDry);
+  if (vrrp === undefined) return { removed, left };
+  const runs = runsKeepalived();
+  const addresses = runs ? [] : removeAddresses({ ...config, vrrp }, isDry);
+  const stays =
+    runs && !isDry && left.length === 0 ? ['a keepalived that is not of the router, and its addresses'] : [];
+  return { removed: [...addresses, ...removed], left: [...left, ...stays] };
 }
 
 function removeAddresses(config: VrrpRouterConfig, isDry: boolean): string[] {

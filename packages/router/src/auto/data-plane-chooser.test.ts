@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CarriedVips } from '../dataplane/kernel/carried-vips.ts';
 import { MemoryDataPlane, MemoryHost } from '../dataplane/testing/memory-data-plane.ts';
 import type { MemberPath } from '../paths/member-path.ts';
 import { ManualClock } from '../testing/manual-clock.ts';
@@ -35,11 +36,16 @@ describe('the choice of a data plane', () => {
   beforeEach(() => {
     host = new MemoryHost();
     const vip = { address: '10.100.0.1', port: 443, machinePort: 6443 };
-    dataPlane = new UndecidedDataPlane(new MemoryDataPlane(host, clock, [vip]));
     choices = [];
     problems = [];
     isDiskFull = false;
     paths = () => [passing];
+    begin(new UndecidedDataPlane(new MemoryDataPlane(host, clock, [vip])));
+  });
+  afterEach(() => chooser.stop());
+
+  function begin(undecided: UndecidedDataPlane): void {
+    dataPlane = undecided;
     chooser = new DataPlaneChooser({
       ...{ dataPlane, test: async () => paths(), clock, wallClock: () => 0 },
       decided: (choice) => {
@@ -48,8 +54,7 @@ describe('the choice of a data plane', () => {
       },
       problem: (text) => problems.push(text),
     });
-  });
-  afterEach(() => chooser.stop());
+  }
 
   async function pass(seconds: number): Promise<void> {
     for (let tenth = 0; tenth < seconds * 10; tenth += 1) {
@@ -72,6 +77,54 @@ describe('the choice of a data plane', () => {
     expect(host.connect(VIP)).toBe('10.0.0.11');
     paths = () => [{ ...passing, byVip: { ...answer, answered: false } }];
     await pass(30);
+    expect(choices).toHaveLength(1);
+  });
+
+  it('carries what is left of VIPs that came and went before it was made', async () => {
+    const ports = { port: 443, machinePort: 6443 };
+    const first = { address: '10.100.0.1', prefix: '10.100.0.1/32', ...ports };
+    const second = { address: '10.100.0.2', prefix: '10.100.0.2/32', ...ports };
+    // What the kernel's data plane goes by: it refuses a VIP that it was told to carry no more.
+    const carried = new CarriedVips([first, second]);
+    const inner = new MemoryDataPlane(host, clock, [first, second]);
+    inner.setVips = (vips) => {
+      carried.set(vips, 0);
+      return new Map();
+    };
+    inner.setNextHops = (changes) => carried.setNextHops(changes);
+    const undecided = new UndecidedDataPlane(inner);
+    const nextHops = one.get(VIP) ?? [];
+    undecided.setNextHops(new Map([first, second].map(({ prefix }) => [prefix, nextHops])));
+    undecided.setVips([first]);
+    undecided.choose();
+    expect(carried.asked).toEqual(
+      new Map([
+        [first.prefix, nextHops],
+        [second.prefix, []],
+      ]),
+    );
+    undecided.setNextHops(new Map([[first.prefix, []]]));
+    expect(carried.asked.get(first.prefix)).toEqual([]);
+  });
+
+  it('is followed as soon as the data plane takes what the pool wants, and made once', async () => {
+    let isRefusing = true;
+    const inner = new MemoryDataPlane(host, clock, [{ address: '10.100.0.1', port: 443, machinePort: 6443 }]);
+    const take = inner.setNextHops.bind(inner);
+    inner.setNextHops = (changes) => {
+      if (isRefusing) throw new RangeError('not now');
+      take(changes);
+    };
+    begin(new UndecidedDataPlane(inner));
+    await dataPlane.start(handlers);
+    chooser.start();
+    dataPlane.setNextHops(one);
+    await pass(10);
+    expect(problems).toEqual(['the data plane cannot be chosen: not now']);
+    expect(choices).toHaveLength(1);
+    isRefusing = false;
+    await pass(2);
+    expect(host.connect(VIP)).toBe('10.0.0.11');
     expect(choices).toHaveLength(1);
   });
 
@@ -100,7 +153,7 @@ describe('the choice of a data plane', () => {
     isDiskFull = true;
     chooser.start();
     await pass(10);
-    expect(problems).toEqual(['members cannot be tried: ENOSPC']);
+    expect(problems).toEqual(['the data plane cannot be chosen: ENOSPC']);
     expect(chooser.status().kind).toBeNull();
     isDiskFull = false;
     await pass(2);

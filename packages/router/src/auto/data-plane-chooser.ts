@@ -51,32 +51,38 @@ export class DataPlaneChooser {
   }
 
   #next(wait: number): void {
-    if (this.#isStopped || this.#choice !== undefined) return;
+    if (this.#isStopped) return;
     this.#cancel = this.#options.clock.after(wait, () => void this.#look());
   }
 
   async #look(): Promise<void> {
-    const { test, clock, dataPlane } = this.#options;
     try {
-      const paths = dataPlane.carries ? [] : await test();
-      if (this.#isStopped) return;
-      const state = dataPlane.carries ? CARRIES : this.#trial.tested(paths, clock.now());
-      if ('waiting' in state) this.#waiting = state.waiting;
-      else this.#decide(state);
+      // One that is kept and could not be followed is followed now.
+      if (this.#choice === undefined) await this.#try();
+      if (this.#choice?.kind === 'kernel') this.#options.dataPlane.choose();
+      if (this.#choice !== undefined) return;
     } catch (error) {
       // Said once: it is tried again every second.
       const text = error instanceof Error ? error.message : String(error);
-      if (text !== this.#trouble) this.#options.problem(`members cannot be tried: ${text}`);
+      if (text !== this.#trouble) this.#options.problem(`the data plane cannot be chosen: ${text}`);
       this.#trouble = text;
     }
     this.#next(INTERVAL);
   }
 
+  async #try(): Promise<void> {
+    const { test, clock, dataPlane } = this.#options;
+    const paths = dataPlane.carries ? [] : await test();
+    if (this.#isStopped) return;
+    const state = dataPlane.carries ? CARRIES : this.#trial.tested(paths, clock.now());
+    if ('waiting' in state) this.#waiting = state.waiting;
+    else this.#decide(state);
+  }
+
   #decide(found: Pick<DataPlaneChoice, 'kind' | 'reason'>): void {
-    const { wallClock, decided, dataPlane } = this.#options;
+    const { wallClock, decided } = this.#options;
     const choice = { ...found, decidedAt: new Date(wallClock()).toISOString() };
     decided(choice);
     this.#choice = choice;
-    if (choice.kind === 'kernel') dataPlane.choose();
   }
 }

@@ -1,3 +1,4 @@
+import { hostPrefix } from '@bgp-lb/protocol';
 import type {
   BucketMover,
   CarriedVip,
@@ -41,10 +42,10 @@ export class UndecidedDataPlane implements DataPlane {
     return this.#carries;
   }
 
-  /** It is chosen: from now on it does what it was and is asked for. */
+  /** It is chosen: from now on it does what it was and is asked for. Whatever the inner one throws: nothing is changed then. */
   choose(): void {
-    this.#isChosen = true;
     this.#inner.setNextHops(new Map(this.#held));
+    this.#isChosen = true;
     this.#held.clear();
   }
 
@@ -56,6 +57,8 @@ export class UndecidedDataPlane implements DataPlane {
   }
 
   setVips(vips: readonly CarriedVip[]): ReadonlyMap<string, readonly WeightedNextHop[]> {
+    const carried = new Set(vips.map(({ address }) => hostPrefix(address)));
+    for (const vip of [...this.#held.keys()].filter((one) => !carried.has(one))) this.#held.delete(vip);
     return this.#inner.setVips(vips);
   }
 

@@ -45,9 +45,19 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function uninstall(...flags: string[]): { status: number | null; stdout: string; stderr: string } {
-  const command = [process.execPath, program, 'uninstall', '--config', join(folder, 'router.yaml'), ...flags];
-  return spawnSync('ip', ['netns', 'exec', lab.lb, ...command], { encoding: 'utf8' });
+type Outcome = { readonly status: number | null; readonly stdout: string; readonly stderr: string };
+
+function uninstall(...flags: string[]): Outcome {
+  return spawnSync('ip', ['netns', 'exec', lab.lb, ...command(flags)], { encoding: 'utf8' });
+}
+
+/** By a command that runs the command appended to it. */
+function uninstallBy(...launcher: string[]): Outcome {
+  return spawnSync('ip', ['netns', 'exec', lab.lb, ...launcher, ...command([])], { encoding: 'utf8' });
+}
+
+function command(flags: readonly string[]): string[] {
+  return [process.execPath, program, 'uninstall', '--config', join(folder, 'router.yaml'), ...flags];
 }
 
 function sysctl(name: string): string {
@@ -171,6 +181,28 @@ describe('uninstall', { timeout: TIMEOUT }, () => {
         .map(sysctl),
     ).toEqual(['0', '0', '1', '1']);
     expect(existsSync(join(folder, 'state'))).toBe(false);
+  });
+
+  it('removes the rest, and says what stays, where nft is missing and settings cannot be written', () => {
+    lab.ip('route', 'add', 'unreachable', VIP, 'proto', '84', 'metric', '4000000000');
+    const setting = 'net.ipv4.fib_multipath_hash_policy';
+    lab.exec('sysctl', '-w', `${setting}=1`);
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const scope = `${boot} ${lab.exec('readlink', '/proc/self/ns/net').trim()}`;
+    const settings = { [setting]: { before: '0', after: '1' } };
+    writeFileSync(join(folder, 'state/sysctls.json'), JSON.stringify({ scope, settings }));
+    const bare = `PATH=$PATH:/usr/sbin:/sbin
+      mount --bind /proc/sys /proc/sys && mount -o remount,bind,ro /proc/sys &&
+      mount -t tmpfs none "$(dirname "$(command -v nft)")" && exec "$@"`;
+    const { status, stdout, stderr } = uninstallBy('unshare', '-m', 'sh', '-c', bare, 'sh');
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+    expect(stdout).toContain('removed route 10.100.0.1/32 (unreachable)');
+    expect(stdout).toMatch(/left: nft tables, if there are any: nft is not installed/);
+    expect(stdout).toContain(
+      `left: sysctl ${setting} = 1 (was 0): cannot write sysctl ${setting} = 0: EROFS`,
+    );
+    expect(lab.ip('route')).not.toContain('unreachable');
+    expect(sysctl(setting)).toBe('1');
   });
 
   it('is refused while a router runs, and makes no folder where there was none', async () => {

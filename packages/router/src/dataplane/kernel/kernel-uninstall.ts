@@ -1,4 +1,4 @@
-import type { Nftables, RouteSocket } from '@bgp-lb/linux';
+import { type Nftables, NftablesError, type RouteSocket, SysctlError } from '@bgp-lb/linux';
 import { removeVirtualLinks } from '../../on-link/virtual-links.ts';
 import type { Removal } from '../data-plane-footprint.ts';
 import { perform, readOwnObjects } from './kernel-access.ts';
@@ -25,16 +25,29 @@ const KEPT = /^net\.ipv4\.ip_forward$|\.forwarding$|\.accept_ra$/;
 /**
  * Removes everything that carries the router's mark from the kernel, and nothing else. For a host without a router that runs: one
  * would put it back. Idempotent.
- * @throws NetlinkError, NftablesError, SysctlError when something cannot be removed
+ * @throws NetlinkError, NftablesError when something cannot be removed
  */
 export async function uninstall(options: UninstallOptions): Promise<Removal> {
-  const removed = [...removeObjects(options), ...removeVirtualLinks(options.socket, options.isDry)];
-  for (const { family, name } of nftTables) {
-    if ((await options.nft.table(family, name)) === undefined) continue;
-    if (!options.isDry) await options.nft.deleteTable(family, name);
-    removed.push(`nft table ${family} ${name}`);
+  const objects = [...removeObjects(options), ...removeVirtualLinks(options.socket, options.isDry)];
+  const tables = await removeTables(options);
+  const { restored, left } = restoreSysctls(options);
+  return { removed: [...objects, ...tables.removed], restored, left: [...tables.left, ...left] };
+}
+
+/** Without nft(8) no router could make a table either: that keeps the rest from nothing. */
+async function removeTables({ nft, isDry }: UninstallOptions): Promise<Omit<Removal, 'restored'>> {
+  const removed: string[] = [];
+  try {
+    for (const { family, name } of nftTables) {
+      if ((await nft.table(family, name)) === undefined) continue;
+      if (!isDry) await nft.deleteTable(family, name);
+      removed.push(`nft table ${family} ${name}`);
+    }
+  } catch (error) {
+    if (!(error instanceof NftablesError) || error.reason !== 'missing') throw error;
+    return { removed, left: [`nft tables, if there are any: ${error.message}`] };
   }
-  return { removed, ...restoreSysctls(options) };
+  return { removed, left: [] };
 }
 
 /** First what refers to others: rules, routes, groups, next hops. */
@@ -58,11 +71,23 @@ function restoreSysctls({ sysctl, record, isDry }: UninstallOptions): Omit<Remov
     } else if (now !== after) {
       left.push(`sysctl ${name} = ${now} (was ${before}): somebody else has set it since`);
     } else {
-      if (!isDry) sysctl.write(name, before);
-      restored.push(`sysctl ${name}: ${now} -> ${before}`);
+      const refusal = isDry ? undefined : refusalOf(() => sysctl.write(name, before));
+      if (refusal === undefined) restored.push(`sysctl ${name}: ${now} -> ${before}`);
+      else left.push(`sysctl ${name} = ${now} (was ${before}): ${refusal}`);
     }
   }
   return { restored, left };
+}
+
+/** Why a setting is not written, as where /proc/sys is read-only. */
+function refusalOf(write: () => void): string | undefined {
+  try {
+    write();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof SysctlError)) throw error;
+    return error.message;
+  }
 }
 
 /** `undefined` for that of an interface that is gone. */

@@ -8,6 +8,7 @@ import { configWarnings } from './config/config-warnings.ts';
 import type { RouterConfig } from './config/router-config.ts';
 import { KEEPALIVED_PLACES } from './config/vrrp-schema.ts';
 import type { DataPlaneHandlers } from './dataplane/data-plane.ts';
+import { makeFootprint } from './dataplane/make-footprint.ts';
 import { makeRouterParts, type RouterOptions, type RouterParts } from './router-parts.ts';
 import { keepalivedPaths } from './vrrp/keepalived-paths.ts';
 import { retireKeepalived } from './vrrp/retire-keepalived.ts';
@@ -30,7 +31,7 @@ export async function startRouter(options: StartOptions): Promise<RunningDaemon>
   const router =
     dataplane.kind === 'auto'
       ? new AutoRouter({
-          ...{ config, dataplane, reread },
+          ...{ config, dataplane, reread, footprint: makeFootprint },
           start: async (one) => {
             const started = make(one);
             await started.start();
@@ -55,6 +56,11 @@ class Router {
 
   constructor(parts: RouterParts) {
     this.#parts = parts;
+  }
+
+  /** As it was last taken. */
+  get config(): RouterConfig {
+    return this.#parts.current.config;
   }
 
   async start(): Promise<void> {

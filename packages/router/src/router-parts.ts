@@ -242,6 +242,7 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
       problem: (text) => observer.problem(text),
     });
   if (auto?.choice !== undefined) observer.dataPlaneChosen(auto.choice);
+  for (const problem of auto?.problems ?? []) observer.problem(problem);
   const control = makeControl({
     sources: {
       ...{ config: () => current.config, routerId, version, pools: pools.all, dataPlane, onLink, bgp, bfd },

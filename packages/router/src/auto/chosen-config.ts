@@ -8,6 +8,7 @@ import type {
 } from '../config/router-config.ts';
 import { stateFiles } from '../config/state-files.ts';
 import { haproxyPaths } from '../dataplane/haproxy/haproxy-paths.ts';
+import { isForwardedByKernel } from '../dataplane/kernel/is-forwarded-by-kernel.ts';
 import { type DataPlaneChoice, readChoice } from './data-plane-choice.ts';
 
 /** Where the choice is kept. */
@@ -42,15 +43,20 @@ export function withChoice(config: RouterConfig, choice: DataPlaneChoice | undef
   };
 }
 
-/** What was decided before, or follows from what `kind: haproxy` has left: it may carry connections. @throws ChoiceError */
+/**
+ * What was decided before, or follows from what `kind: haproxy` has left: it may carry connections, unless the kernel does now.
+ * @throws ChoiceError; NetlinkError when the kernel does not answer
+ */
 export function knownChoice(
   config: RouterConfig,
-  { haproxy }: AutoDataplaneConfig,
+  { kernel, haproxy }: AutoDataplaneConfig,
 ): DataPlaneChoice | undefined {
   const known = readChoice(choicePath(config));
   if (known !== undefined) return known;
   const { configFile } = haproxyPaths({ kind: 'haproxy', ...haproxy });
   if (!existsSync(configFile)) return undefined;
+  // The file is of an earlier life then. The kernel's data plane takes over what it finds, and is chosen by that.
+  if (isForwardedByKernel(config.vips, kernel)) return undefined;
   const reason = `HAProxy has a configuration of this router already (${configFile})`;
   return { kind: 'haproxy', reason, decidedAt: new Date().toISOString() };
 }

@@ -1,4 +1,6 @@
 /** What keeps answers from clients stands in the speaker's status, as long as it is so. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import type { Finding } from '@bgp-lb/daemon';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { field } from './testing/network-namespace.ts';
 import { NODE, ROUTER, SpeakerLab, VIP } from './testing/speaker-lab.ts';
@@ -33,10 +35,10 @@ const said = async (): Promise<readonly string[]> =>
   (await lab.status()).kernel.wayBack.map(({ level, place, value }) => `${level} ${place}: ${value}`);
 
 /** What the command finds, as JSON. */
-function doctor(): string {
+function doctor(path = process.env['PATH'] ?? ''): string {
   const main = new URL('../../../dist/bgp-lb-speaker.mjs', import.meta.url).pathname;
   const command = `${process.execPath} ${main} doctor -o json --config ${lab.path('speaker.yaml')}`;
-  return lab.master.run('sh', '-c', `${command} || true`);
+  return lab.master.run('env', `PATH=${path}`, 'sh', '-c', `${command} || true`);
 }
 
 describe('the way of answers to clients, in status', { timeout: TIMEOUT }, () => {
@@ -112,6 +114,25 @@ describe('the way of answers to clients, in status', { timeout: TIMEOUT }, () =>
     for (const version of ['IPv4', 'IPv6']) {
       expect(found).toContain(`drops answers to clients (${version}): no rule accepts them`);
     }
+  });
+
+  it('is not called good by doctor where a table of the firewall is too large to be read', () => {
+    const path = process.env['PATH'] ?? '';
+    mkdirSync(lab.path('bin'));
+    writeFileSync(
+      lab.path('bin/nft'),
+      `#!/bin/sh\nPATH='${path}:/usr/sbin:/sbin'\ncase "$*" in *'list table inet fw') exec yes;; *) exec nft "$@";; esac\n`,
+      { mode: 0o755 },
+    );
+    const chain = (hook: string): string => `chain ${hook} { type filter hook ${hook} priority 0; }`;
+    lab.master.run('nft', `table inet fw { ${chain('input')}; ${chain('output')}; }`);
+    const findings: readonly Finding[] = JSON.parse(doctor(`${lab.path('bin')}:${path}`));
+    lab.master.run('nft', 'delete table inet fw');
+    const problem = 'its rules cannot be read, and may drop packets: nft printed more than 16777216 octets';
+    const unread = { level: 'warning', place: 'inet fw', value: problem };
+    // One of chains that packets come in by, the other of those that answers leave by.
+    expect(findings.filter(({ place }) => place === 'inet fw')).toMatchObject([unread, unread]);
+    expect(findings).not.toContainEqual(expect.objectContaining({ check: 'way back', level: 'good' }));
   });
 });
 

@@ -129,6 +129,11 @@ describe('the deletion hook', () => {
     status: { members: [{ name: 'm1', draining: true, drained, reason: 'x' }] },
   });
   const other = { ...withStatus(false), metadata: { ...hooked.metadata, name: 'users' } };
+  const foreign = {
+    ...withStatus(false),
+    metadata: { ...hooked.metadata, labels: { 'example.net/controller': 'other' } },
+  };
+  const isOurs = ({ metadata }: KubernetesObject): boolean => metadata.labels === undefined;
   const pausedCluster = [object('Cluster', 'prod', { spec: { paused: true } })];
 
   const cases: readonly [
@@ -138,7 +143,18 @@ describe('the deletion hook', () => {
     readonly KubernetesObject[],
     string | undefined,
   ][] = [
-    ['comes to each member from the start', machine(1), [hooked], [], 'set'],
+    ['comes to each member as soon as status has it', machine(1), [withStatus(false)], [], 'set'],
+    ['does not come before', machine(1), [hooked], [], undefined],
+    ['does not come to one that is selected and no member', machine(2), [withStatus(false)], [], undefined],
+    ['does not come where another controller reconciles', machine(1), [foreign], [], undefined],
+    ['stays where another controller has set it', withHook(), [foreign], [], undefined],
+    [
+      'goes from one that is selected and no member',
+      machine(2, {}, { annotations: { [HOOK]: '' }, ...deleted }),
+      [withStatus(false)],
+      [],
+      'remove',
+    ],
     ['stays', withHook(), [hooked], [], undefined],
     ['does not come where it is not asked for', machine(1), [loadBalancer()], [], undefined],
     [
@@ -165,6 +181,16 @@ describe('the deletion hook', () => {
     ['is not touched while the Cluster is paused', withHook(), [], pausedCluster, undefined],
   ];
   it.each(cases)('%s', (_, one, loadBalancers, clusters, expected) => {
-    expect(hookChange(one, loadBalancers, clusters)).toBe(expected);
+    expect(hookChange(one, loadBalancers, clusters, isOurs).change).toBe(expected);
+  });
+
+  it.each([
+    ['its timeout and a minute', withHook(deleted), [withStatus(false)], [], 120_000],
+    ['as long where no status says how it is', withHook(deleted), [hooked], [], 120_000],
+    ['as long where another controller should say it', withHook(deleted), [foreign], [], 120_000],
+    ['no time while the Cluster is paused', withHook(deleted), [withStatus(false)], pausedCluster, undefined],
+    ['no time before the deletion', withHook(), [withStatus(false)], [], undefined],
+  ])('holds a deletion at most %s', (_, one, loadBalancers, clusters, expected) => {
+    expect(hookChange(one, loadBalancers, clusters, isOurs).holdsFor).toBe(expected);
   });
 });

@@ -45,6 +45,8 @@ export class Controller {
   readonly #writer: ObjectWriter;
   readonly #loadBalancers: KeyedQueue;
   readonly #hooks: KeyedQueue;
+  /** Machines whose deletion waits for a drain, from when we have seen it. */
+  readonly #heldSince = new Map<string, number>();
   #isLeading = false;
 
   constructor(options: ControllerOptions) {
@@ -220,20 +222,47 @@ export class Controller {
     }
   }
 
-  async #reconcileHook(key: string): Promise<undefined> {
+  async #reconcileHook(key: string): Promise<number | undefined> {
     const [namespace = '', name = ''] = key.split('/');
     const machine = this.#view.machine(namespace, name);
     const resource = this.#view.resource(CAPI, 'Machine');
-    if (machine === undefined || resource === undefined) return undefined;
-    const change = hookChange(machine, this.#view.loadBalancers(namespace), this.#view.clusters(namespace));
-    if (change === undefined) return undefined;
+    if (machine === undefined || resource === undefined) {
+      this.#heldSince.delete(key);
+      return undefined;
+    }
+    const { change, holdsFor } = hookChange(
+      ...([machine, this.#view.loadBalancers(namespace), this.#view.clusters(namespace)] as const),
+      (one) => isWatched(one, this.#options.watchFilter),
+    );
+    const left = this.#holdLeft(key, holdsFor);
+    if (left !== undefined && left > 0) return left;
+    if (left !== undefined) {
+      const why = new Error(
+        `no status has said within ${holdsFor} ms that it is drained: its deletion goes on`,
+      );
+      this.#options.observer.failed(`the hook of Machine ${key}`, why);
+    }
+    const wanted = left === undefined ? change : 'remove';
+    if (wanted === undefined) return undefined;
     try {
-      this.#view.wrote(CAPI, 'Machine', await this.#writer.setHook(machine, resource, change));
+      this.#view.wrote(CAPI, 'Machine', await this.#writer.setHook(machine, resource, wanted));
     } catch (error) {
       if (error instanceof ApiError && error.status === NOT_FOUND) return undefined;
       throw error;
     }
     return undefined;
+  }
+
+  /** Milliseconds for which a deletion may be held still; `undefined`: it is not. By our own clock, and from when we have seen it. */
+  #holdLeft(key: string, holdsFor: number | undefined): number | undefined {
+    if (holdsFor === undefined) {
+      this.#heldSince.delete(key);
+      return undefined;
+    }
+    const now = this.#options.clock.now();
+    const since = this.#heldSince.get(key) ?? now;
+    this.#heldSince.set(key, since);
+    return since + holdsFor - now;
   }
 }
 

@@ -119,6 +119,15 @@ export class ControllerLab {
     this.api.allowRules('controller', [...rules, rule]);
   }
 
+  /** From now on no controller may write the status of a MachineLoadBalancer. */
+  forbidStatus(): void {
+    const left = rules.map((rule) => ({
+      ...rule,
+      resources: rule.resources.filter((one) => one !== `${RESOURCES.MachineLoadBalancer}/status`),
+    }));
+    this.api.allowRules('controller', left);
+  }
+
   controller(
     options: { readonly identity?: string; readonly clock?: Clock; readonly wallClock?: () => number } = {},
   ): Controller {

@@ -220,6 +220,8 @@ export function makeRouterParts(options: RouterOptions): RouterParts {
     ...{ clock, wallClock: Date.now, version, pools: pools.all },
     config: () => current.config,
     drift: () => trouble.problem,
+    hindrance: (vip) =>
+      dataPlane.obstacle(vip) ?? trouble.unable ?? (drain.phase === 'none' ? undefined : 'it is drained'),
     problem: (text) => observer.problem(text),
   });
 

@@ -20,6 +20,11 @@ export class DataPlaneTrouble {
     return this.#unable ?? this.#failing;
   }
 
+  /** Why nothing can be changed: what is carried, and whether, is not known. */
+  get unable(): string | undefined {
+    return this.#unable;
+  }
+
   /** A change was refused or left unanswered, in words, or all is as wanted again. */
   failing(problem: string | undefined): void {
     this.#failing = problem;

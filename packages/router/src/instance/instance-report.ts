@@ -26,11 +26,13 @@ interface LoadBalancerReport {
  * Reports on the VIPs whose members come from the pool of a MachineLoadBalancer.
  * @param pools members by VIP (`10.0.0.100/32`)
  * @param drift what keeps the data plane from being as the router wants it
+ * @param hindrance what keeps this load balancer from carrying a VIP
  */
 export function instanceReports(
   { vips, kubernetes }: RouterConfig,
   pools: ReadonlyMap<string, { members(): readonly MemberView[] }>,
   drift: string | undefined,
+  hindrance: (vip: string) => string | undefined,
 ): readonly LoadBalancerReport[] {
   const namespace = kubernetes?.instance?.namespace;
   const reports = new Map<string, LoadBalancerReport>();
@@ -38,18 +40,22 @@ export function instanceReports(
     const { configMap } = members;
     if (configMap?.namespace !== namespace || !configMap?.name.startsWith(POOL)) continue;
     const name = configMap.name.slice(POOL.length);
-    const [, pool] = [...pools].find(([vip]) => vip.split('/')[0] === address) ?? [];
-    const known = reports.get(name)?.members ?? [];
+    const [vip, pool] = [...pools].find(([one]) => one.split('/')[0] === address) ?? [];
+    const before = reports.get(name);
+    const known = before?.members ?? [];
+    const wrong = (vip === undefined ? undefined : hindrance(vip)) ?? drift ?? before?.drift;
     const own = (pool?.members() ?? []).filter(
       (one) => !known.some((other) => other.address === one.nextHop),
     );
     reports.set(name, {
       name,
-      answers: pool !== undefined,
-      ...(drift === undefined ? {} : { drift: drift.slice(0, LONGEST_REASON) }),
+      // One of two families that does not is told by its reason; clients may come by the other one.
+      answers: before?.answers === true || (vip !== undefined && hindrance(vip) === undefined),
+      ...(wrong === undefined ? {} : { drift: wrong.slice(0, LONGEST_REASON) }),
       members: [...known, ...own.map(memberReport)].slice(0, MOST_MEMBERS),
     });
   }
+  // No more than VIPs, of which a configuration has 64 at most.
   return [...reports.values()];
 }
 

@@ -82,6 +82,8 @@ function member(name: string, address: string, more: Partial<MemberView> = {}): 
 }
 
 describe('what an instance reports', () => {
+  const free = (): undefined => undefined;
+
   it('is health, reason and drain of each member of the pools of its MachineLoadBalancers', () => {
     const pools = new Map([
       [
@@ -96,7 +98,7 @@ describe('what an instance reports', () => {
         },
       ],
     ]);
-    expect(instanceReports(config(), pools, undefined)).toEqual([
+    expect(instanceReports(config(), pools, undefined, free)).toEqual([
       {
         name: 'prod',
         answers: true,
@@ -108,7 +110,7 @@ describe('what an instance reports', () => {
         ],
       },
     ]);
-    expect(instanceReports(config(), pools, 'no route')).toMatchObject([
+    expect(instanceReports(config(), pools, 'no route', free)).toMatchObject([
       { answers: true, drift: 'no route' },
     ]);
   });
@@ -119,7 +121,25 @@ describe('what an instance reports', () => {
       { address: '10.100.0.2', members: { configMap: { namespace: 'lb', name: 'by-hand' } } },
       { address: '10.100.0.3', members: { configMap: { namespace: 'other', name: 'bgp-lb-pool-prod' } } },
     ];
-    expect(instanceReports(config(vips), new Map(), undefined)).toEqual([]);
+    expect(instanceReports(config(vips), new Map(), undefined, free)).toEqual([]);
+  });
+
+  it('answers for a VIP unless something keeps it from that, which it says', () => {
+    const pools = new Map(['10.100.0.1/32', '10.100.0.2/32'].map((vip) => [vip, { members: () => [] }]));
+    const of = (address: string, name: string): object => ({
+      address,
+      members: { configMap: { namespace: 'lb', name: `bgp-lb-pool-${name}` } },
+    });
+    const drained = (vip: string): string | undefined => (vip === '10.100.0.2/32' ? 'a rule' : undefined);
+    const vips = [of('10.100.0.1', 'prod'), of('10.100.0.2', 'users')];
+    expect(instanceReports(config(vips), pools, 'no route', drained)).toEqual([
+      { name: 'prod', answers: true, drift: 'no route', members: [] },
+      { name: 'users', answers: false, drift: 'a rule', members: [] },
+    ]);
+    const both = [of('10.100.0.1', 'prod'), of('10.100.0.2', 'prod')];
+    expect(instanceReports(config(both), pools, undefined, drained)).toEqual([
+      { name: 'prod', answers: true, drift: 'a rule', members: [] },
+    ]);
   });
 });
 
@@ -145,6 +165,7 @@ describe('the reporter', () => {
     const pools = new Map([['10.100.0.1/32', { members: () => members }]]);
     reporter = new InstanceReporter({
       ...{ config: now ?? (() => initial), pools, clock, version: '0.1.0', drift: () => undefined },
+      hindrance: () => undefined,
       wallClock: () => 1_000_000 + passed,
       problem: (text) => problems.push(text),
     });

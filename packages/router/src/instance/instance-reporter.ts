@@ -20,6 +20,8 @@ export interface InstanceReporterOptions {
   readonly pools: ReadonlyMap<string, { members(): readonly MemberView[] }>;
   /** What keeps the data plane from being as the router wants it. */
   readonly drift: () => string | undefined;
+  /** What keeps this load balancer from carrying a VIP (`10.0.0.100/32`). */
+  readonly hindrance: (vip: string) => string | undefined;
   readonly version: string;
   readonly clock: Clock;
   /** Milliseconds since 1970. */
@@ -65,8 +67,8 @@ export class InstanceReporter {
     kubernetes: KubernetesConfig,
     { namespace, name }: NonNullable<KubernetesConfig['instance']>,
   ): Promise<void> {
-    const { config, pools, drift, version, clock, wallClock, problem } = this.#options;
-    const loadBalancers = instanceReports(config(), pools, drift());
+    const { config, pools, drift, hindrance, version, clock, wallClock, problem } = this.#options;
+    const loadBalancers = instanceReports(config(), pools, drift(), hindrance);
     const isNew = !isDeepStrictEqual(this.#sent?.reports, loadBalancers);
     if (!isNew && this.#sent !== undefined && clock.now() - this.#sent.at < HEARTBEAT) return;
     // Counted from before the request: who reads it sees the one after in time.

@@ -1,6 +1,7 @@
 import type { Finding } from './conditions.ts';
 import { strangers } from './member-health.ts';
 import type { MemberStates } from './member-states.ts';
+import { POOL_LABEL } from './pool-object.ts';
 import { type ProviderView, STALE_AFTER } from './provider-view.ts';
 import { listAt, textAt, valueAt } from './read-json.ts';
 
@@ -11,6 +12,8 @@ interface Question {
   readonly now: number;
   readonly protocol: Finding;
   readonly hasAddress: boolean;
+  /** The name of the pool's ConfigMap, where that is not ours. */
+  readonly foreignPool: string | undefined;
 }
 
 /** How it is as a whole. */
@@ -25,7 +28,7 @@ interface Judgement {
 }
 
 export function judgement(question: Question): Judgement {
-  const { states, view, protocol, hasAddress } = question;
+  const { states, view, protocol, hasAddress, foreignPool } = question;
   const used = states.members.filter(({ standby }) => standby === undefined);
   const healthy = used.filter(({ status }) => status.healthy === true);
   const membersHealthy = membersFinding(states, view);
@@ -42,6 +45,10 @@ export function judgement(question: Question): Judgement {
   });
   if (protocol.status !== 'True') return not('ProtocolNotSupported', protocol.message);
   if (!hasAddress) return not('NoAddress', 'there is no address');
+  if (foreignPool !== undefined) {
+    const message = `ConfigMap ${foreignPool} was not made by this controller (it has no label ${POOL_LABEL}) and is left alone: LB hosts do not get these members`;
+    return not('PoolNotOurs', message);
+  }
   if (membersHealthy.reason === 'NoInstance') return { ...base, ...unheard(question, membersHealthy) };
   if (view.ready !== 'True') return not('ProviderNotReady', `${view.reason}: ${view.message}`);
   if (isKnown && healthy.length === 0) return not(membersHealthy.reason, membersHealthy.message);

@@ -23,6 +23,11 @@ export function poolName(loadBalancer: string): string {
   return `bgp-lb-pool-${loadBalancer}`;
 }
 
+/** Whether a ConfigMap of this name is written by something else: it is left alone. */
+export function isForeignPool(current: KubernetesObject | undefined): boolean {
+  return current !== undefined && current.metadata.labels?.[POOL_LABEL] === undefined;
+}
+
 /**
  * What makes the ConfigMap as it is to be; `undefined` where it is so. A pool is not emptied: LB hosts would not obey it, and their
  * checks know better what can still be used.
@@ -32,7 +37,7 @@ export function poolApply(
   members: readonly PoolMember[],
   current: KubernetesObject | undefined,
 ): Apply | undefined {
-  if (members.length === 0) return undefined;
+  if (members.length === 0 || isForeignPool(current)) return undefined;
   const before = parsed(textAt(current, 'data', KEY));
   const wanted = members.map(({ zone, ...one }) => (zone === undefined ? one : { ...one, zone }));
   if (JSON.stringify(valueAt(before, 'members')) === JSON.stringify(wanted)) return undefined;
@@ -46,7 +51,10 @@ export function poolApply(
   const { name, namespace = '', uid } = owner.metadata;
   return {
     what: 'pool',
-    target: { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: poolName(name) },
+    target: {
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', namespace, name: poolName(name) },
+      uid: current?.metadata.uid,
+    },
     isStatus: false,
     fields: {
       metadata: {

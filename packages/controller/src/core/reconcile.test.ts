@@ -45,7 +45,10 @@ function written(before: Snapshot, { applies }: Outcome, later = 0): Snapshot {
     now: before.now + later,
     loadBalancer: merge(before.loadBalancer, 'status'),
     provider: before.provider === undefined ? undefined : merge(before.provider, 'provider-status'),
-    pool: merge(before.pool ?? object('ConfigMap', 'bgp-lb-pool-prod', {}), 'pool'),
+    pool: merge(
+      before.pool ?? object('ConfigMap', 'bgp-lb-pool-prod', {}, { labels: { 'bgp-lb.dev/pool': '' } }),
+      'pool',
+    ),
   };
 }
 

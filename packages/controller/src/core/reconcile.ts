@@ -11,7 +11,7 @@ import { conditionsOf, type Finding } from './conditions.ts';
 import { judgement } from './judgement.ts';
 import { memberEvents } from './member-events.ts';
 import { type MemberStates, memberStates } from './member-states.ts';
-import { poolApply } from './pool-object.ts';
+import { isForeignPool, poolApply, poolName } from './pool-object.ts';
 import { isHosted, type ProviderView, providerOfHosts, providerView } from './provider-view.ts';
 import { publish } from './publish.ts';
 import { textAt, valueAt } from './read-json.ts';
@@ -82,7 +82,9 @@ function reconcileValid(snapshot: Snapshot, spec: MachineLoadBalancerSpec): Outc
   const states = memberStates(spec, selectMembers(spec, address?.host, candidates), view, previous, now);
   const protocol = protocolFinding(spec);
   const isCarried = protocol.status === 'True';
-  const judged = judgement({ states, view, previous, now, protocol, hasAddress: address !== undefined });
+  const hasAddress = address !== undefined;
+  const foreignPool = isForeignPool(snapshot.pool) ? poolName(name) : undefined;
+  const judged = judgement({ states, view, previous, now, protocol, hasAddress, foreignPool });
   const published = publish(spec.publishTo?.name, address, isCarried && view.isProvisioned, snapshot);
   const findings: Record<string, Finding> = {
     Ready: judged.ready,

@@ -23,7 +23,7 @@ export interface Snapshot {
   readonly instances: readonly SeenInstance[];
   /** What refused the write that publishes the endpoint, and how; `undefined`: it was not tried, or has been done. */
   readonly publishRefused?: string | undefined;
-  /** The ConfigMap that LB hosts read. */
+  /** The ConfigMap that LB hosts read, or one of its name that is not ours. */
   readonly pool: KubernetesObject | undefined;
 }
 
@@ -35,7 +35,7 @@ export interface Apply {
     readonly kind: string;
     readonly namespace: string;
     readonly name: string;
-    /** The object that is meant: another one of this name is not written, and none is made. */
+    /** The object that is meant: another one of this name is not written, and none is made. A pool without it is created. */
     readonly uid?: string | undefined;
     /** It must not have changed since. */
     readonly resourceVersion?: string | undefined;

@@ -100,6 +100,39 @@ describe('a controller', () => {
     expect(() => lab.patch(PATHS.machines, 'm2', { metadata: { labels: old } })).toThrow('qualified name');
   });
 
+  it('leaves a ConfigMap alone that has the name of the pool and was made by hand', async () => {
+    lab.machine(1);
+    const data = { 'pool.yaml': 'members: [{ name: by-hand, address: 10.0.0.99 }]' };
+    lab.create(PATHS.pools, 'ConfigMap', 'bgp-lb-pool-prod', { data });
+    lab.loadBalancer();
+    lab.controller();
+    await lab.until(() => lab.condition('Ready')?.reason === 'PoolNotOurs');
+    lab.host('lb-1');
+    await lab.until(() => lab.condition('ProviderReady')?.reason === 'Serving');
+    expect(lab.status().ready).toBe(false);
+    const kept = lab.api.object(PATHS.pools, 'bgp-lb-pool-prod') as { data: object; metadata: object };
+    expect(kept.data).toEqual(data);
+    expect(kept.metadata).not.toHaveProperty('labels');
+    expect(lab.failures).toEqual([]);
+    lab.api.write('DELETE', `${PATHS.pools}/bgp-lb-pool-prod`);
+    lab.patch(PATHS.machines, 'm1', { metadata: { annotations: { 'example.net/note': 'x' } } });
+    await lab.until(() => lab.members() === 'm1' && lab.condition('Ready')?.reason !== 'PoolNotOurs');
+  });
+
+  it('writes a pool that was deleted and made again as another object only when it is ours', async () => {
+    await five();
+    lab.api.write('DELETE', `${PATHS.pools}/bgp-lb-pool-prod`);
+    await lab.until(() => lab.members() === 'm1,m2,m3,m4,m5');
+    const labels = { 'bgp-lb.dev/pool': '' };
+    lab.api.write('DELETE', `${PATHS.pools}/bgp-lb-pool-prod`);
+    await lab.until(() => lab.members() === 'm1,m2,m3,m4,m5');
+    lab.patch(PATHS.pools, 'bgp-lb-pool-prod', {
+      metadata: { labels },
+      data: { 'pool.yaml': 'members: []' },
+    });
+    await lab.until(() => lab.members() === 'm1,m2,m3,m4,m5');
+  });
+
   it('is not disturbed by fields of others, nor disturbs them', async () => {
     await five();
     lab.patch(PATHS.machines, 'm1', { metadata: { annotations: { 'example.net/note': 'kept' } } });
@@ -136,6 +169,8 @@ describe('a controller', () => {
       .filter(({ token, path }) => token === 'controller' && !path.startsWith(PATHS.lease))
       .slice(before)
       .filter(({ path }) => !path.includes('last') && !path.startsWith(PATHS.events));
-    expect(others).toEqual([]);
+    // The pool of the new one.
+    const [pool, ...rest] = others;
+    expect([pool?.kind, pool?.path, rest]).toEqual(['create', PATHS.pools, []]);
   });
 });

@@ -8,9 +8,14 @@ import { CAPI, ClusterView } from './cluster-view.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 import { LeaderLease } from './leader-lease.ts';
 import { ObjectWriter } from './object-writer.ts';
+import type { Resource } from './resource-discovery.ts';
 
 /** Keys that are worked on at a time. */
 const WORKERS = 8;
+/** Milliseconds after which everything is looked at again, whatever is heard. */
+const RESYNC = 600_000;
+/** Milliseconds over which that is spread. */
+const SPREAD = 60_000;
 /** Milliseconds after which to look again for what is not known yet. */
 const NOT_KNOWN = 1_000;
 const NOT_FOUND = 404;
@@ -18,6 +23,8 @@ const OWN_STATUS: ReadonlySet<Apply['what']> = new Set(['status', 'provider-stat
 
 export interface ControllerOptions {
   readonly client: ApiClient;
+  /** Of the lease alone: it must not wait behind other requests. */
+  readonly leaseClient: ApiClient;
   readonly clock: Clock;
   readonly wallClock: () => number;
   /** All namespaces where it is undefined. */
@@ -48,10 +55,11 @@ export class Controller {
   /** Machines whose deletion waits for a drain, from when we have seen it. */
   readonly #heldSince = new Map<string, number>();
   #isLeading = false;
+  #cancelResync: (() => void) | undefined;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
-    const { client, clock, wallClock, namespace, observer, lease } = options;
+    const { client, leaseClient, clock, wallClock, namespace, observer, lease } = options;
     this.#view = new ClusterView({
       ...{ client, clock, wallClock, namespace },
       changed: (group, kind, before, after) => this.#changed(group, kind, before, after),
@@ -59,7 +67,7 @@ export class Controller {
       failed: (error) => observer.failed('watch', error),
     });
     this.#lease = new LeaderLease({
-      ...{ client, clock, ...lease },
+      ...{ client: leaseClient, clock, ...lease },
       acquired: () => {
         this.#isLeading = true;
         observer.leading(true);
@@ -67,6 +75,7 @@ export class Controller {
       },
       lost: (why) => {
         this.#isLeading = false;
+        this.#cancelResync?.();
         observer.leading(false);
         observer.lost(why);
       },
@@ -110,10 +119,12 @@ export class Controller {
 
   /** Ends what is under way, and gives the lease up. */
   async stop(): Promise<void> {
+    this.#cancelResync?.();
     await Promise.all([this.#loadBalancers.close(), this.#hooks.close()]);
     await this.#lease.stop();
     this.#view.close();
     this.#options.client.close();
+    this.#options.leaseClient.close();
   }
 
   /** All of it once, when we lead and everything is known. */
@@ -123,10 +134,29 @@ export class Controller {
     for (const machine of this.#view.machines()) this.#hooks.add(keyOf(machine));
     this.#loadBalancers.open();
     this.#hooks.open();
+    if (this.#cancelResync === undefined) this.#resyncLater();
+  }
+
+  #resyncLater(): void {
+    this.#cancelResync = this.#options.clock.after(RESYNC, () => {
+      const loadBalancers = this.#view.loadBalancers().filter((one) => this.#isOurs(one));
+      for (const [queue, objects] of [
+        [this.#loadBalancers, loadBalancers],
+        [this.#hooks, this.#view.machines()],
+      ] as const) {
+        for (const [index, one] of objects.entries())
+          queue.addAfter(keyOf(one), (index * SPREAD) / objects.length);
+      }
+      this.#resyncLater();
+    });
   }
 
   #add(loadBalancer: KubernetesObject): void {
-    if (isWatched(loadBalancer, this.#options.watchFilter)) this.#loadBalancers.add(keyOf(loadBalancer));
+    if (this.#isOurs(loadBalancer)) this.#loadBalancers.add(keyOf(loadBalancer));
+  }
+
+  #isOurs(loadBalancer: KubernetesObject): boolean {
+    return isWatched(loadBalancer, this.#options.watchFilter);
   }
 
   #changed(
@@ -174,18 +204,19 @@ export class Controller {
 
   /** The status last, and whatever else fails: what is said in it (a drain that is over) others wait for. */
   async #write(
-    snapshot: Snapshot,
+    found: Snapshot,
   ): Promise<{ readonly outcome: Outcome; readonly failed: unknown | undefined }> {
+    const { snapshot, failed: notMade } = await this.#withPool(found);
     const wanted = reconcile(snapshot);
     const isPublishing = ({ what }: Apply): boolean => what === 'endpoint' || what === 'provisioned';
     const own = await this.#applyAll(
-      wanted.applies.filter((one) => !isPublishing(one) && one.what !== 'status'),
+      wanted.applies.filter((one) => !isPublishing(one) && !isCreation(one) && one.what !== 'status'),
     );
     const refused = await this.#applyAll(wanted.applies.filter(isPublishing));
     const outcome =
       refused === undefined ? wanted : reconcile({ ...snapshot, publishRefused: textOf(refused) });
     for (const apply of outcome.applies.filter(({ what }) => what === 'status')) await this.#apply(apply);
-    return { outcome, failed: own ?? refused };
+    return { outcome, failed: notMade ?? own ?? refused };
   }
 
   /** One after the other, until one fails. @returns why it has failed */
@@ -198,10 +229,29 @@ export class Controller {
     }
   }
 
-  async #apply(apply: Apply): Promise<void> {
-    const { group, kind } = kindOf(apply.target);
+  /** Makes the pool where there is none. One of its name that is not ours is found out by that. */
+  async #withPool(
+    snapshot: Snapshot,
+  ): Promise<{ readonly snapshot: Snapshot; readonly failed: unknown | undefined }> {
+    const create = reconcile(snapshot).applies.find(isCreation);
+    if (create === undefined) return { snapshot, failed: undefined };
+    try {
+      const pool = await this.#writer.create(create, this.#resourceOf(create).resource);
+      return { snapshot: { ...snapshot, pool }, failed: undefined };
+    } catch (error) {
+      return { snapshot, failed: error };
+    }
+  }
+
+  #resourceOf({ target }: Apply): { group: string; kind: string; resource: Resource } {
+    const { group, kind } = kindOf(target);
     const resource = this.#view.resource(group, kind);
     if (resource === undefined) throw new Error(`${kind} of ${group} is not known to the API server`);
+    return { group, kind, resource };
+  }
+
+  async #apply(apply: Apply): Promise<void> {
+    const { group, kind, resource } = this.#resourceOf(apply);
     try {
       this.#view.wrote(group, kind, await this.#writer.apply(apply, resource));
     } catch (error) {
@@ -268,4 +318,9 @@ export class Controller {
 
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** A pool that is not known to be there. */
+function isCreation({ what, target }: Apply): boolean {
+  return what === 'pool' && target.uid === undefined;
 }

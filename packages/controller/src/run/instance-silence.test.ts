@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ControllerLab, PATHS } from '../testing/controller-lab.ts';
+import { ControllerLab } from '../testing/controller-lab.ts';
 import { NOON, object } from '../testing/objects.ts';
 import { SteppedClock } from '../testing/stepped-clock.ts';
 import { InstanceSilence } from './instance-silence.ts';
@@ -62,19 +62,13 @@ describe('a controller', () => {
 
   it('is as before when its only LB host was silent for long and says the same again', async () => {
     const clock = new SteppedClock();
-    const renewals = (): number => lab.api.written.filter(({ path }) => path.startsWith(PATHS.lease)).length;
     for (const number of [1, 2]) lab.machine(number);
     lab.loadBalancer();
     lab.controller({ clock, wallClock: () => clock.wall() });
     await lab.until(() => lab.members() === 'm1,m2');
     lab.host('lb-1');
     await lab.until(() => lab.status().status === '2 of 2 members healthy');
-    for (let seconds = 0; seconds < 100; seconds += 2) {
-      const before = renewals();
-      clock.pass(2_000);
-      // The leader needs its lease all the time.
-      await lab.until(() => renewals() > before);
-    }
+    await lab.pass(clock, 100);
     await lab.until(() => lab.status().ready === false);
     expect(lab.condition('Ready')?.reason).toBe('NoInstance');
     lab.host('lb-1');
@@ -82,5 +76,19 @@ describe('a controller', () => {
     expect(lab.status().status).toBe('2 of 2 members healthy');
     expect(lab.condition('ProviderReady')?.reason).toBe('Serving');
     expect(lab.lost).toEqual([]);
+  });
+
+  it('looks at everything again each 10 minutes, although nothing is heard', async () => {
+    const clock = new SteppedClock();
+    lab.machine(1);
+    lab.loadBalancer();
+    lab.loadBalancer('users', { vip: '10.0.0.101' });
+    lab.controller({ clock, wallClock: () => clock.wall() });
+    await lab.until(() => lab.members() === 'm1' && lab.members('users') === 'm1');
+    await lab.pass(clock, 590);
+    const before = lab.reconciled.length;
+    await lab.pass(clock, 72);
+    await lab.until(() => lab.reconciled.length >= before + 2);
+    expect(lab.reconciled.slice(before).toSorted()).toEqual(['fleet/prod', 'fleet/users']);
   });
 });

@@ -10,6 +10,8 @@ import {
   seen,
 } from './lease-record.ts';
 
+/** Milliseconds for one request, as kube-controller-manager has it (half of the deadline): a second one must fit in. */
+const REQUEST_LIMIT = 5_000;
 const CONFLICT = 409;
 const NOT_FOUND = 404;
 
@@ -82,7 +84,9 @@ export class LeaderLease {
   }
 
   async #run(): Promise<void> {
+    const { clock } = this.#options;
     while (!this.#end.signal.aborted) {
+      const began = clock.now();
       try {
         await this.#attempt();
       } catch (error) {
@@ -93,7 +97,8 @@ export class LeaderLease {
           return;
         }
       }
-      await this.#pause(RETRY_PERIOD);
+      // After a request that hung there is no time to lose.
+      await this.#pause(clock.now() - began < RETRY_PERIOD ? RETRY_PERIOD : 100);
     }
   }
 
@@ -156,13 +161,16 @@ export class LeaderLease {
     }
   }
 
-  /** A request must not outlast the deadline. */
+  /** A request must not outlast the deadline, and one that hangs not take all of it. */
   async #limited<T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const { clock } = this.#options;
+    const { client, clock } = this.#options;
     const limit = new AbortController();
     const left =
       this.#renewedAt === undefined ? RENEW_DEADLINE : this.#renewedAt + RENEW_DEADLINE - clock.now();
-    const cancel = clock.after(Math.max(0, left), () => limit.abort(new Error('no answer in time')));
+    const cancel = clock.after(Math.min(REQUEST_LIMIT, Math.max(0, left)), () => {
+      client.doubt();
+      limit.abort(new Error('no answer in time'));
+    });
     try {
       return await ask(AbortSignal.any([limit.signal, this.#cut.signal]));
     } finally {

@@ -7,7 +7,7 @@ import {
   type ReflectorStatus,
 } from '@bgp-lb/kubernetes';
 
-/** Milliseconds between lists beside the watch: what everything is looked at again by. */
+/** Milliseconds between lists beside the watch, which find what it has missed. What is as before is not told again. */
 const RESYNC = 600_000;
 
 export interface ObjectCacheOptions {

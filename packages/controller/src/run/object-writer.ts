@@ -1,4 +1,10 @@
-import { type ApiClient, isJsonObject, type KubernetesObject, kubernetesObject } from '@bgp-lb/kubernetes';
+import {
+  type ApiClient,
+  ApiError,
+  isJsonObject,
+  type KubernetesObject,
+  kubernetesObject,
+} from '@bgp-lb/kubernetes';
 import { rfc3339 } from '../core/conditions.ts';
 import { HOOK } from '../core/deletion-hook.ts';
 import type { Apply, EventText } from '../core/snapshot.ts';
@@ -6,6 +12,7 @@ import { collectionPath, type Resource } from './resource-discovery.ts';
 
 /** Milliseconds for one write. */
 const LIMIT = 15_000;
+const CONFLICT = 409;
 
 /** One manager for each kind of field, so that what one apply leaves out is not taken for a wish of another. */
 const MANAGERS: Readonly<Record<Apply['what'], string>> = {
@@ -65,6 +72,25 @@ export class ObjectWriter {
       body,
       contentType: 'application/apply-patch+yaml',
     });
+  }
+
+  /** Makes an object that must not be there yet. @returns it, or the one that is there already @throws ApiError */
+  async create({ what, target, fields }: Apply, resource: Resource): Promise<KubernetesObject> {
+    const { apiVersion, kind, namespace, name } = target;
+    const own = isJsonObject(fields['metadata']) ? fields['metadata'] : {};
+    const path = collectionPath(resource, namespace);
+    try {
+      return await this.#send(what, {
+        method: 'POST',
+        path,
+        query: { fieldManager: MANAGERS[what] },
+        body: { ...fields, apiVersion, kind, metadata: { ...own, namespace, name } },
+      });
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== CONFLICT) throw error;
+      const there = { method: 'GET', path: `${path}/${name}` } as const;
+      return kubernetesObject(await this.#options.client.send(there, AbortSignal.timeout(LIMIT)));
+    }
   }
 
   /**

@@ -20,10 +20,12 @@ export interface StartControllerOptions {
 export async function startController(options: StartControllerOptions): Promise<RunningDaemon> {
   const { config, env, logger, version, exit } = options;
   const events = new EventLog({ capacity: 1_000 });
-  const client = new ApiClient({ open: apiCredentials(config.kubeconfig, env), clock: systemClock });
+  const newClient = (): ApiClient =>
+    new ApiClient({ open: apiCredentials(config.kubeconfig, env), clock: systemClock });
   const metrics = new ControllerMetrics(version, () => controller.depth);
   const controller: Controller = new Controller({
-    client,
+    client: newClient(),
+    leaseClient: newClient(),
     clock: systemClock,
     wallClock: () => Date.now(),
     namespace: config.namespace,

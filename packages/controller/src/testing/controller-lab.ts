@@ -13,7 +13,9 @@ import type { MachineLoadBalancerStatus } from '../api/machine-load-balancer.ts'
 import { controllerRules } from '../commands/manifests.ts';
 import { customResourceDefinitions } from '../crd/custom-resources.ts';
 import { Controller, type ControllerObserver } from '../run/controller.ts';
+import { RETRY_PERIOD } from '../run/lease-record.ts';
 import { systemClock } from '../run/system-clock.ts';
+import type { SteppedClock } from './stepped-clock.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -85,6 +87,8 @@ export class ControllerLab {
   /** What controllers said that failed. */
   readonly failures: string[] = [];
   readonly lost: string[] = [];
+  /** Keys that controllers looked at. */
+  readonly reconciled: string[] = [];
 
   constructor() {
     this.#tls = servingCertificate('IP:127.0.0.1,DNS:kubernetes');
@@ -135,14 +139,24 @@ export class ControllerLab {
     const observer: ControllerObserver = {
       leading: () => undefined,
       lost: (why) => this.lost.push(`${identity}: ${why}`),
-      reconciled: () => undefined,
+      reconciled: (key) => this.reconciled.push(key),
       wrote: () => undefined,
       failed: (what, error) => this.failures.push(`${what}: ${String(error)}`),
     };
     const lease = { namespace: 'bgp-lb-system', name: 'bgp-lb-controller', identity };
     const client = this.client('controller', clock);
+    const leaseClient = this.client('controller', clock);
     const controller = new Controller({
-      ...{ client, clock, wallClock, namespace: undefined, watchFilter: undefined, lease, observer },
+      ...{
+        client,
+        leaseClient,
+        clock,
+        wallClock,
+        namespace: undefined,
+        watchFilter: undefined,
+        lease,
+        observer,
+      },
     });
     this.#made.push(controller);
     controller.start();
@@ -256,6 +270,15 @@ export class ControllerLab {
     return this.api.written.filter(
       ({ path, token }) => token === 'controller' && !path.startsWith(PATHS.lease),
     ).length;
+  }
+
+  /** Lets so many seconds pass for one leader, which needs its lease all the time. */
+  async pass(clock: SteppedClock, seconds: number): Promise<void> {
+    const step = 6;
+    for (let passed = 0; passed < seconds; passed += step) {
+      await this.until(() => clock.waits(RETRY_PERIOD));
+      clock.pass(Math.min(step, seconds - passed) * 1_000);
+    }
   }
 
   /** Resolves once a look at the server is true. */

@@ -3,7 +3,7 @@ import { systemClock } from '../run/system-clock.ts';
 
 /** The machine's clock, of which time can pass at once. */
 export class SteppedClock implements Clock {
-  readonly #timers = new Set<{ readonly at: number; readonly come: () => void }>();
+  readonly #timers = new Set<{ readonly ms: number; readonly at: number; readonly come: () => void }>();
   #passed = 0;
 
   now(): number {
@@ -20,13 +20,18 @@ export class SteppedClock implements Clock {
       fire();
     };
     const stop = systemClock.after(ms, come);
-    const one = { at: this.now() + ms, come };
+    const one = { ms, at: this.now() + ms, come };
     this.#timers.add(one);
     const cancel = (): void => {
       stop();
       this.#timers.delete(one);
     };
     return cancel;
+  }
+
+  /** Whether something waits that was set for so many milliseconds. */
+  waits(ms: number): boolean {
+    return [...this.#timers].some((one) => one.ms === ms);
   }
 
   /** Lets so many milliseconds pass; what was set for them comes in its order. */

@@ -69,7 +69,11 @@ describe('a load balancer of five machines', () => {
         'ProtocolSupported=True/Supported EndpointPublished=False/NotWanted Paused=False/NotPaused',
     );
     expect(names(outcome)).toBe('m1,m2,m3,m4,m5');
-    expect(outcome.events.filter(({ reason }) => reason === 'MemberAdded')).toHaveLength(5);
+    const added = [1, 2, 3, 4, 5].map((number) => `m${number} (10.0.0.${10 + number})`);
+    expect(outcome.events.map(({ reason, message }) => `${reason} ${message}`)).toEqual([
+      `MemberAdded ${added.join(', ')}`,
+      'MemberHealthy m1, m2, m3, m4, m5: healthy',
+    ]);
   });
 
   it('asks for no write once all is written', () => {

@@ -2,9 +2,10 @@ import { type ApiClient, ApiError, type Clock, type KubernetesObject } from '@bg
 import { GROUP } from '../api/group.ts';
 import { hookChange } from '../core/deletion-hook.ts';
 import { reconcile } from '../core/reconcile.ts';
-import type { Apply, EventText, Outcome, Snapshot } from '../core/snapshot.ts';
+import type { Apply, Outcome, Snapshot } from '../core/snapshot.ts';
 import { concerns, hooksConcerned, isWatched, keyOf, kindOf, saysOther } from './affected.ts';
 import { CAPI, ClusterView } from './cluster-view.ts';
+import { EventSender } from './event-sender.ts';
 import { KeyedQueue } from './keyed-queue.ts';
 import { LeaderLease } from './leader-lease.ts';
 import { ObjectWriter } from './object-writer.ts';
@@ -50,6 +51,7 @@ export class Controller {
   readonly #view: ClusterView;
   readonly #lease: LeaderLease;
   readonly #writer: ObjectWriter;
+  readonly #events: EventSender;
   readonly #loadBalancers: KeyedQueue;
   readonly #hooks: KeyedQueue;
   /** Machines whose deletion waits for a drain, from when we have seen it. */
@@ -87,6 +89,11 @@ export class Controller {
         if (!this.#lease.isLeader) throw new Error('not the leader');
       },
     });
+    this.#events = new EventSender({
+      clock,
+      send: (about, event) => this.#writer.event(about, event),
+      failed: ({ reason }, error) => observer.failed(`event ${reason}`, error),
+    });
     const queue = (what: string, work: (key: string) => Promise<number | undefined>): KeyedQueue =>
       new KeyedQueue({
         clock,
@@ -121,6 +128,7 @@ export class Controller {
   async stop(): Promise<void> {
     this.#cancelResync?.();
     await Promise.all([this.#loadBalancers.close(), this.#hooks.close()]);
+    await this.#events.close();
     await this.#lease.stop();
     this.#view.close();
     this.#options.client.close();
@@ -194,7 +202,7 @@ export class Controller {
     const snapshot = this.#view.snapshot(loadBalancer);
     if (snapshot === undefined) return NOT_KNOWN;
     const { failed, outcome } = await this.#write(snapshot);
-    await this.#say(loadBalancer, outcome.events);
+    this.#events.say(loadBalancer, outcome.events);
     observer.reconciled(key, (clock.now() - began) / 1_000);
     if (failed === undefined) return outcome.requeueAfter;
     // A drain that is over by time does not wait for what is refused.
@@ -258,17 +266,6 @@ export class Controller {
       // Deleted meanwhile, which the watch tells as well.
       if (error instanceof ApiError && error.status === NOT_FOUND && OWN_STATUS.has(apply.what)) return;
       throw error;
-    }
-  }
-
-  /** What cannot be said is not said again: it has happened all the same. */
-  async #say(loadBalancer: KubernetesObject, events: readonly EventText[]): Promise<void> {
-    for (const event of events) {
-      try {
-        await this.#writer.event(loadBalancer, event);
-      } catch (error) {
-        this.#options.observer.failed(`event ${event.reason}`, error);
-      }
     }
   }
 

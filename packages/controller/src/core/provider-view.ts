@@ -8,6 +8,7 @@ import {
 } from '../api/load-balancer-instance.ts';
 import type { MachineLoadBalancerSpec } from '../api/machine-load-balancer.ts';
 import { externalSpec, providerStatus } from '../api/providers.ts';
+import { textAt, valueAt } from './read-json.ts';
 import type { SeenInstance } from './snapshot.ts';
 
 /** Milliseconds after which an LB host that has not written counts no more: four heartbeats. */
@@ -55,6 +56,24 @@ export function providerView(
   if (isHosted(ref)) return hostedView(name, ref, instances);
   if (ref.apiGroup === GROUP && ref.kind === 'ExternalLoadBalancer') return externalView(provider);
   return contractView(ref, provider);
+}
+
+/** A provider that may be there and cannot be read: nothing is known of it but the address of before. */
+export function unreadableProvider(
+  { apiGroup, kind }: MachineLoadBalancerSpec['providerRef'],
+  why: string,
+  previous: unknown,
+): ProviderView {
+  const host = textAt(previous, 'address', 'host');
+  const port = valueAt(previous, 'address', 'port');
+  return {
+    ...nothing,
+    ready: 'Unknown',
+    reason: 'ProviderNotReadable',
+    message: `${kind} of ${apiGroup} cannot be read: ${why}`,
+    address: host === undefined ? undefined : { host, port: typeof port === 'number' ? port : undefined },
+    observes: false,
+  };
 }
 
 /** The LB hosts of a provider that are alive, with all that each reports. */

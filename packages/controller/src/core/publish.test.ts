@@ -164,6 +164,22 @@ describe('providers by the contract alone', () => {
     });
   });
 
+  it('one that cannot be read leaves the address as it was', () => {
+    const address = { host: '192.0.2.9', port: 443 };
+    const spec = { vip: undefined, ...ref('F5LoadBalancer', 'f5.example.net') };
+    const { applies } = reconcile(
+      snapshot({
+        loadBalancer: loadBalancer(spec, { address }),
+        provider: undefined,
+        providerUnreadable: '403: it is forbidden',
+        candidates: [machine(1)],
+      }),
+    );
+    const status = applies.find(({ what }) => what === 'status')?.fields['status'];
+    expect(status).toMatchObject({ address, endpoint: 'https://192.0.2.9:443', ready: false });
+    expect(applies.map(({ what }) => what)).toContain('pool');
+  });
+
   it('a kind that is not known is believed by its status', () => {
     const provider = object('F5LoadBalancer', 'prod', {
       status: {

@@ -10,7 +10,10 @@ const MANAGED_BY = 'cluster.x-k8s.io/managed-by';
 /** The API server, or what it asks, does not take the write. */
 const REFUSED = 'PublishRefused';
 
-type Parts = Pick<Snapshot, 'clusters' | 'infraCluster' | 'publishRefused' | 'loadBalancer'>;
+type Parts = Pick<
+  Snapshot,
+  'clusters' | 'infraCluster' | 'infraUnreadable' | 'publishRefused' | 'loadBalancer'
+>;
 
 interface Published {
   readonly finding: Finding;
@@ -40,9 +43,9 @@ export function publish(
   cluster: string | undefined,
   endpoint: Endpoint | undefined,
   isProvisioned: boolean,
-  { clusters, infraCluster, publishRefused, loadBalancer }: Parts,
+  { clusters, infraCluster, infraUnreadable, publishRefused, loadBalancer }: Parts,
 ): Published {
-  const found = find(cluster, endpoint, isProvisioned, { clusters, infraCluster });
+  const found = find(cluster, endpoint, isProvisioned, { clusters, infraCluster, infraUnreadable });
   if (publishRefused === undefined || found.applies.length === 0) return found;
   const message = refusalText(loadBalancer['status'], publishRefused);
   return { ...found, finding: { status: 'False', reason: REFUSED, message }, events: [] };
@@ -60,7 +63,7 @@ function find(
   cluster: string | undefined,
   endpoint: Endpoint | undefined,
   isProvisioned: boolean,
-  { clusters, infraCluster }: Pick<Parts, 'clusters' | 'infraCluster'>,
+  { clusters, infraCluster, infraUnreadable }: Pick<Parts, 'clusters' | 'infraCluster' | 'infraUnreadable'>,
 ): Published {
   const waits = (reason: string, message: string): Published => ({
     finding: { status: 'False', reason, message },
@@ -74,6 +77,11 @@ function find(
   if (endpoint === undefined) return waits('NoEndpoint', 'there is no address to publish yet');
   const known = endpointOf(object);
   if (known !== undefined && text(known) !== text(endpoint)) return conflict(object, known, endpoint);
+  if (infraUnreadable !== undefined)
+    return waits(
+      'InfraClusterNotReadable',
+      `what infrastructureRef of Cluster ${cluster} names: ${infraUnreadable}`,
+    );
   if (
     valueAt(object, 'spec', 'infrastructureRef') !== undefined &&
     known === undefined &&

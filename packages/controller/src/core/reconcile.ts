@@ -12,7 +12,13 @@ import { judgement } from './judgement.ts';
 import { memberEvents } from './member-events.ts';
 import { type MemberStates, memberStates } from './member-states.ts';
 import { isForeignPool, poolApply, poolName } from './pool-object.ts';
-import { isHosted, type ProviderView, providerOfHosts, providerView } from './provider-view.ts';
+import {
+  isHosted,
+  type ProviderView,
+  providerOfHosts,
+  providerView,
+  unreadableProvider,
+} from './provider-view.ts';
 import { publish } from './publish.ts';
 import { textAt, valueAt } from './read-json.ts';
 import { CLUSTER_LABEL, selectMembers } from './select-members.ts';
@@ -77,7 +83,11 @@ function reconcileValid(snapshot: Snapshot, spec: MachineLoadBalancerSpec): Outc
   const { loadBalancer, candidates, now, instances, provider } = snapshot;
   const { name, generation } = loadBalancer.metadata;
   const previous = loadBalancer['status'];
-  const view = providerView(name, spec.providerRef, provider, instances);
+  const { providerUnreadable } = snapshot;
+  const view =
+    providerUnreadable === undefined
+      ? providerView(name, spec.providerRef, provider, instances)
+      : unreadableProvider(spec.providerRef, providerUnreadable, previous);
   const address = addressOf(spec, view);
   const states = memberStates(spec, selectMembers(spec, address?.host, candidates), view, previous, now);
   const protocol = protocolFinding(spec);

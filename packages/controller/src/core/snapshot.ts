@@ -19,6 +19,10 @@ export interface Snapshot {
   /** The object that `infrastructureRef` of the Cluster to publish to names; `undefined` while it is not known. */
   readonly infraCluster: KubernetesObject | undefined;
   readonly provider: KubernetesObject | undefined;
+  /** Why objects of the provider's kind cannot be read; `undefined`: they can. */
+  readonly providerUnreadable?: string | undefined;
+  /** The same of the kind of `infraCluster`. */
+  readonly infraUnreadable?: string | undefined;
   /** All of the namespace. */
   readonly instances: readonly SeenInstance[];
   /** What refused the write that publishes the endpoint, and how; `undefined`: it was not tried, or has been done. */

@@ -33,11 +33,18 @@ interface Followed {
   readonly cache: ObjectCache | undefined;
 }
 
+/** Objects of a kind that may be there: the API server does not list them. */
+interface Unreadable {
+  readonly why: string;
+}
+
 /** All objects that decide, as the API tells them. Kinds of others are followed from when they are asked for. */
 export class ClusterView {
   readonly #options: ClusterViewOptions;
   readonly #followed = new Map<string, Followed>();
   readonly #asking = new Set<string>();
+  /** Kinds that the API server was asked for, and why it has not answered. */
+  readonly #undiscovered = new Map<string, string>();
   readonly #silence: InstanceSilence;
   #isClosed = false;
 
@@ -122,36 +129,44 @@ export class ClusterView {
     const source = valueAt(loadBalancer, 'spec', 'source');
     const providers = this.#named(ref);
     const members = source === 'Node' ? this.#ask('', 'Node') : this.#ask(CAPI, 'Machine');
-    const candidates = source === 'Static' ? 'nothing' : members;
+    // Without them there is nothing that could be said.
+    const known = 'why' in Object(members) ? 'unknown' : members;
+    const candidates = source === 'Static' ? 'nothing' : known;
     const clusters = this.clusters(namespace);
     const cluster = clusters.find(
       ({ metadata }) => metadata.name === textAt(loadBalancer, 'spec', 'publishTo', 'name'),
     );
     const infra = this.#named(valueAt(cluster, 'spec', 'infrastructureRef'));
     if ([providers, candidates, infra].includes('unknown')) return undefined;
-    const objectOf = (found: ObjectCache | string, at: unknown): KubernetesObject | undefined =>
-      typeof found === 'string' ? undefined : found.get(namespace, textAt(at, 'name') ?? '');
+    const whyNot = (found: ObjectCache | Unreadable | string): string | undefined =>
+      typeof found === 'object' && 'why' in found ? found.why : undefined;
+    const objectOf = (found: ObjectCache | Unreadable | string, at: unknown): KubernetesObject | undefined =>
+      typeof found === 'string' || 'why' in found
+        ? undefined
+        : found.get(namespace, textAt(at, 'name') ?? '');
     const { wallClock } = this.#options;
     const instances = this.#cache(GROUP, 'LoadBalancerInstance')?.list(namespace) ?? [];
     return {
       now: wallClock(),
       loadBalancer,
       candidates:
-        typeof candidates === 'string'
+        typeof candidates === 'string' || 'why' in candidates
           ? []
           : source === 'Node'
             ? candidates.all()
             : candidates.list(namespace),
       clusters,
       infraCluster: objectOf(infra, valueAt(cluster, 'spec', 'infrastructureRef')),
+      infraUnreadable: whyNot(infra),
       provider: objectOf(providers, ref),
+      providerUnreadable: whyNot(providers),
       instances: instances.map((one) => this.#silence.seen(`${namespace}/${one.metadata.name}`, one)),
       pool: this.#cache('', 'ConfigMap')?.get(namespace, poolName(name)),
     };
   }
 
   /** The objects of a kind that a reference names: `nothing` where there are none, `unknown` while that is not known. */
-  #named(ref: unknown): ObjectCache | 'nothing' | 'unknown' {
+  #named(ref: unknown): ObjectCache | Unreadable | 'nothing' | 'unknown' {
     if (!isJsonObject(ref)) return 'nothing';
     const kind = textAt(ref, 'kind');
     // v1beta2 of Cluster API names the group, v1beta1 the version as well.
@@ -159,14 +174,18 @@ export class ClusterView {
     return kind === undefined || group === undefined ? 'nothing' : this.#ask(group, kind);
   }
 
-  #ask(group: string, kind: string): ObjectCache | 'nothing' | 'unknown' {
-    const followed = this.#followed.get(`${group}/${kind}`);
+  #ask(group: string, kind: string): ObjectCache | Unreadable | 'nothing' | 'unknown' {
+    const key = `${group}/${kind}`;
+    const followed = this.#followed.get(key);
     if (followed === undefined) {
       this.#follow(group, kind);
-      return 'unknown';
+      const why = this.#undiscovered.get(key);
+      return why === undefined ? 'unknown' : { why };
     }
     if (followed.cache === undefined) return 'nothing';
-    return followed.cache.isSynced ? followed.cache : 'unknown';
+    if (followed.cache.isSynced) return followed.cache;
+    const why = followed.cache.status.error;
+    return why === undefined ? 'unknown' : { why };
   }
 
   #cache(group: string, kind: string): ObjectCache | undefined {
@@ -187,6 +206,7 @@ export class ClusterView {
     discover(client, group, kind).then(
       (resource) => {
         if (this.#isClosed) return;
+        this.#undiscovered.delete(key);
         if (resource === undefined) {
           this.#followed.set(key, { resource, cache: undefined });
           this.#synced();
@@ -200,6 +220,7 @@ export class ClusterView {
       (error: unknown) => {
         if (this.#isClosed) return;
         failed(error);
+        this.#undiscovered.set(key, error instanceof Error ? error.message : String(error));
         clock.after(Math.min(ASK_AGAIN, 2_000), () => {
           this.#asking.delete(key);
           if (!this.#isClosed) this.#follow(group, kind);

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HOOK } from '../core/deletion-hook.ts';
 import { ControllerLab, NAMESPACE, PATHS } from '../testing/controller-lab.ts';
+import { SteppedClock } from '../testing/stepped-clock.ts';
 
 let lab: ControllerLab;
 
@@ -18,13 +19,13 @@ const endpointOf = (path: string): unknown =>
   (lab.api.object(path, 'prod') as { spec: { controlPlaneEndpoint?: unknown } }).spec.controlPlaneEndpoint;
 const hasHook = (): boolean => lab.annotations('m1')[HOOK] !== undefined;
 
-async function publishing(): Promise<void> {
+async function publishing(options: Parameters<ControllerLab['controller']>[0] = {}): Promise<void> {
   lab.machine(1);
   lab.loadBalancer('prod', {
     publishTo: { name: 'prod' },
     drain: { delay: '0s', timeout: '60s', hook: true },
   });
-  lab.controller();
+  lab.controller(options);
   await lab.until(() => lab.members() === 'm1' && hasHook());
   lab.host('lb-1');
 }
@@ -74,6 +75,30 @@ describe('an endpoint that is refused', () => {
     lab.host('lb-1', { 1: 'HTTP 503' });
     await lab.until(() => lab.condition('EndpointPublished')?.reason === 'Published');
     expect(endpointOf(path)).toEqual(endpoint);
+  });
+
+  it('does not make a drain wait that is over by time, however long it has been refused', async () => {
+    infraOf('readonly.example.net', true);
+    lab.allowMore({
+      apiGroups: ['readonly.example.net'],
+      resources: ['plainclusters'],
+      verbs: ['list', 'watch'],
+    });
+    const clock = new SteppedClock();
+    await publishing({ clock, wallClock: () => clock.wall() });
+    // Until the next attempt is minutes away.
+    for (let round = 0; round < 18; round += 1) {
+      lab.host('lb-1', {}, { member: { connections: 1 } });
+      await lab.pass(clock, 20);
+    }
+    lab.api.write('DELETE', `${PATHS.machines}/m1`);
+    await lab.until(() => lab.status().members?.[0]?.draining === true);
+    for (let round = 0; round < 4; round += 1) {
+      lab.host('lb-1', {}, { member: { connections: 1 } });
+      await lab.pass(clock, 16);
+    }
+    await lab.until(() => lab.status().members?.[0]?.drained === true && !hasHook());
+    expect(lab.condition('EndpointPublished')?.reason).toBe('PublishRefused');
   });
 
   it('is said of a kind that has no status to mark as provisioned', async () => {

@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '..');
 /** Files of the kernel, whose size it bounds, one that is read by a descriptor whose size was looked at, and one beside the program. */
 const allowed: Readonly<Record<string, readonly string[]>> = {
   'packages/daemon/src/control/page-routes.ts': ['new URL(isBundle ? file : `../../../../dist/{file}`'],
-  'packages/router/src/vrrp/keepalived-process.ts': ['`/proc/{pid}/stat`'],
+  'packages/router/src/vrrp/keepalived-process.ts': ['`/proc/{pid}/stat`', '`/proc/{pid}/cmdline`'],
   'packages/linux/src/sysctl.ts': ['path'],
   'packages/linux/src/tcp-md5-counters.ts': ["'/proc/self/net/netstat'"],
   'packages/linux/src/reverse-path-drops.ts': ["'/proc/self/net/netstat'"],

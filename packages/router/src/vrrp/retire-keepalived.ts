@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { MAX_STATE_SIZE, readRegularFile } from '@bgp-lb/daemon';
 import { MARK } from './keepalived-config.ts';
 import type { KeepalivedPaths } from './keepalived-paths.ts';
 import { isStartedWith, keepalivedPid } from './keepalived-process.ts';
@@ -23,7 +24,7 @@ export async function retireKeepalived(
   endLimit: number = END_LIMIT,
 ): Promise<{ readonly removed: readonly string[]; readonly left: readonly string[] }> {
   const { configFile } = paths;
-  if (existsSync(configFile) && !readFileSync(configFile, 'utf8').startsWith(MARK)) {
+  if (existsSync(configFile) && !isOurs(configFile)) {
     return { removed: [], left: [`${configFile}, which others have written`] };
   }
   const configs = [configFile, `${configFile}.new`].filter((path) => existsSync(path));
@@ -64,4 +65,13 @@ async function end(pid: number, { pidFile }: KeepalivedPaths, limit: number): Pr
     await setTimeout(LOOK);
   }
   return '';
+}
+
+/** What cannot be read, or is no file, is not what this program writes. */
+function isOurs(file: string): boolean {
+  try {
+    return readRegularFile(file, MAX_STATE_SIZE).toString().startsWith(MARK);
+  } catch {
+    return false;
+  }
 }

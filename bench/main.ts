@@ -17,7 +17,7 @@ import { mostSessions } from './sessions/measure-sessions.ts';
 const niceness = -10;
 const usage = `usage: npm run bench -- all --record FOLDER [--rounds N]
        npm run bench -- NAME [--record FOLDER] [--json] [--rounds N] [--bfd MS] [--prefixes N] [--sessions N]
-                             [--daemons NAME,NAME] [--single-file FILE] [--seconds N]
+                             [--daemons NAME,NAME] [--single-file FILE] [--seconds N] [--alone]
 
   all       every one of them, some 55 minutes on two slow cores; goes on when one fails
 
@@ -31,7 +31,7 @@ const usage = `usage: npm run bench -- all --record FOLDER [--rounds N]
   sessions  how soon sessions of dynamic neighbors are there and what they cost, beside all four; --sessions (1000)
   traffic   what clients get: kernel and HAProxy as our data planes, FRR, BIRD, HAProxy by kubeadm's guide, no load balancer;
             --rounds (5), some two and a half minutes each
-  lb        the load balancer's job, beside FRR and BIRD
+  lb        the load balancer's job, beside FRR and BIRD, and then traffic; --alone leaves that out
 
   --record  writes the report with every sample to FOLDER/NAME.json; docs/benchmarks has those of the documentation
   --json    one JSON object in place of the tables
@@ -44,6 +44,7 @@ Exit status: 0, 1 a benchmark failed, 2 wrong usage, 3 part of a benchmark faile
 interface Arguments extends BenchOptions {
   readonly name: BenchName | 'all';
   readonly isJson: boolean;
+  readonly isAlone: boolean;
   readonly folder: string | undefined;
 }
 
@@ -54,7 +55,7 @@ function readArguments(argv: string[]): Arguments | undefined {
     const { values, positionals } = parseArgs({
       args: argv,
       options: {
-        ...{ json: { type: 'boolean' }, record: text, daemons: text, 'single-file': text },
+        ...{ json: { type: 'boolean' }, alone: { type: 'boolean' }, record: text, daemons: text, 'single-file': text },
         ...{ rounds: text, bfd: text, prefixes: text, sessions: text, seconds: text },
       },
       allowPositionals: true,
@@ -65,7 +66,7 @@ function readArguments(argv: string[]): Arguments | undefined {
     const name = nameOf(positionals);
     if (name === 'all' && folder === undefined) throw new RangeError('all: --record FOLDER is missing');
     return {
-      ...{ name, isJson: values.json === true, folder, sessions },
+      ...{ name, isJson: values.json === true, isAlone: values.alone === true, folder, sessions },
       singleFile: values['single-file'],
       rounds: countOf(values.rounds),
       bfd: countOf(values.bfd),
@@ -140,7 +141,13 @@ async function main(): Promise<number> {
   const progress = (line: string): void =>
     console.error(`${((performance.now() - since) / 1000).toFixed(0).padStart(5)} s  ${line}`);
   const { name, folder, rounds } = given;
-  if (name !== 'all') return one(name, given, progress);
+  if (name !== 'all') {
+    // What clients get is the other half of that job.
+    const names: readonly BenchName[] = name === 'lb' && !given.isAlone ? ['lb', 'traffic'] : [name];
+    let status = 0;
+    for (const each of names) status = Math.max(status, await one(each, given, progress));
+    return status;
+  }
   return folder === undefined ? 2 : all(folder, rounds, progress);
 }
 

@@ -12,7 +12,12 @@ describe('the steps of all benchmarks', () => {
 
   it('have as many rounds as are asked for', () => {
     for (const { argv } of stepsOfAll('/somewhere', 7).slice(1)) {
-      expect(argv.slice(4)).toEqual(['--rounds', '7']);
+      expect(argv.slice(4, 6)).toEqual(['--rounds', '7']);
     }
+  });
+
+  it('leave traffic to its own step where lb alone would run it too', () => {
+    const alone = stepsOfAll('/somewhere').filter(({ argv }) => argv.includes('--alone'));
+    expect(alone.map(({ name }) => name)).toEqual(['lb']);
   });
 });

@@ -27,6 +27,7 @@ export function stepsOfAll(folder: string, rounds?: number): Step[] {
         name,
         ...['--record', folder],
         ...['--rounds', String(rounds ?? plan[name].rounds)],
+        ...(name === 'lb' ? ['--alone'] : []),
       ],
       mostMinutes: plan[name].mostMinutes,
     }),

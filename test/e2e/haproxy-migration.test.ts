@@ -9,6 +9,7 @@ import type { JsonObject } from '../../scripts/lab/object-store.ts';
 import { tryCommand } from '../../scripts/lab/run-command.ts';
 import { waitUntil } from '../../scripts/lab/wait-until.ts';
 import { createHaproxyLab, servedBy, workers } from '../kit/haproxy-lab.ts';
+import { kubeadmGuide } from '../kit/kubeadm-guide.ts';
 
 const router = new URL('../../dist/bgp-lb-router.mjs', import.meta.url).pathname;
 const port = 6443;
@@ -29,10 +30,8 @@ describe.each([
     for (const master of lab.masters.slice(1)) await master.installCertificates(lab.master(1));
     await Promise.all(lab.masters.map((master) => master.startApiServer()));
     file = lab.lb.path('etc/haproxy-by-hand.cfg');
-    const servers = lab.masters.map(
-      ({ name, address }) => `  server ${name} ${address}:6443 check verify none`,
-    );
-    writeFileSync(file, `${guide(bind, servers)}\n`);
+    const servers = lab.masters.map(({ name, address }) => `${name} ${address}:6443 check verify none`);
+    writeFileSync(file, kubeadmGuide({ global: ['log stdout format raw local0'], bind, servers }));
     await lab.lb.exec(['ip', 'address', 'add', `${vipAddress}/32`, 'dev', 'eth1']);
     byHand = lab.lb.spawn('by-hand', ['haproxy', '-W', '-f', file]);
     await waitUntil(async () => (await lab.client.request()).ok, { what: 'the old HAProxy serves' });
@@ -92,33 +91,3 @@ describe.each([
     });
   }
 });
-
-/** The shape of the file in kubeadm's guide. */
-function guide(bind: string, servers: readonly string[]): string {
-  return `global
-  log stdout format raw local0
-defaults
-  mode http
-  log global
-  option httplog
-  option redispatch
-  retries 1
-  timeout queue 20s
-  timeout connect 5s
-  timeout client 35s
-  timeout server 35s
-  timeout check 10s
-frontend apiserver
-  bind ${bind}
-  mode tcp
-  option tcplog
-  default_backend apiserverbackend
-backend apiserverbackend
-  option httpchk
-  http-check connect ssl
-  http-check send meth GET uri /healthz
-  http-check expect status 200
-  mode tcp
-  balance roundrobin
-${servers.join('\n')}`;
-}

@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createAuthority, issueServingCertificate } from '../../scripts/lab/cluster-pki.ts';
+import { kubeadmGuide } from '../kit/kubeadm-guide.ts';
 import { NetworkNamespace } from '../kit/network-namespace.ts';
 import { chapterBlocks } from '../kit/page-blocks.ts';
 import { SystemdMachine } from '../kit/systemd-machine.ts';
@@ -245,32 +246,8 @@ describe('the page about migration, with a haproxy.cfg of the guide', { timeout:
 });
 
 /** As kubeadm's guide has it, with Debian's places. */
-const guide = `global
-    log /dev/log local0
-    daemon
-defaults
-    mode http
-    log global
-    option httplog
-    option redispatch
-    retries 1
-    timeout queue 20s
-    timeout connect 5s
-    timeout client 35s
-    timeout server 35s
-    timeout check 10s
-frontend apiserver
-    bind *:6443
-    mode tcp
-    option tcplog
-    default_backend apiserverbackend
-backend apiserverbackend
-    option httpchk
-    http-check connect ssl
-    http-check send meth GET uri /healthz
-    http-check expect status 200
-    mode tcp
-    balance roundrobin
-    server m1 m1.example.net:6443 check verify none
-    server m2 m2.example.net:6443 check verify none
-`;
+const guide = kubeadmGuide({
+  global: ['log /dev/log local0', 'daemon'],
+  bind: '*:6443',
+  servers: [1, 2].map((n) => `m${n} m${n}.example.net:6443 check verify none`),
+});

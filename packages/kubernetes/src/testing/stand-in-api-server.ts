@@ -385,9 +385,8 @@ function strictQuery(query: Readonly<Record<string, string>>, isWatch: boolean):
   if (unknown.length > 0) throw new StatusError(400, 'BadRequest', `unknown: ${unknown.join()}`);
   if (isWatch) {
     const seconds = Number(query['timeoutSeconds']);
-    if (!(Number.isInteger(seconds) && seconds >= 300 && seconds <= 600)) {
+    if (!(Number.isInteger(seconds) && seconds >= 300 && seconds <= 600))
       throw new StatusError(400, 'BadRequest', `timeoutSeconds ${query['timeoutSeconds']}`);
-    }
     if (!/^\d+$/.test(query['resourceVersion'] ?? ''))
       throw new StatusError(400, 'BadRequest', 'resourceVersion');
     if (query['allowWatchBookmarks'] !== 'true') throw new StatusError(400, 'BadRequest', 'no bookmarks');

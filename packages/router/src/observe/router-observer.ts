@@ -6,8 +6,7 @@ import {
   type SuppressedLines,
   suppressedText,
 } from '@bgp-lb/daemon';
-import type { RouteChange } from '@bgp-lb/protocol';
-import { formatPrefix, hostPrefix } from '@bgp-lb/protocol';
+import { formatPrefix, hostPrefix, type RouteChange } from '@bgp-lb/protocol';
 import {
   type BfdScheduling,
   type BfdStateChange,
@@ -378,9 +377,7 @@ export class RouterObserver {
 
   #write(level: Level, type: string, fields: object, text: string): void {
     this.#logger[level]({ type, ...fields }, text);
-    if (level !== 'debug') {
-      this.#events.append(type, fields);
-    }
+    if (level !== 'debug') this.#events.append(type, fields);
   }
 
   #suppressed(lines: SuppressedLines): void {

@@ -55,7 +55,8 @@ function readArguments(argv: string[]): Arguments | undefined {
     const { values, positionals } = parseArgs({
       args: argv,
       options: {
-        ...{ json: { type: 'boolean' }, alone: { type: 'boolean' }, record: text, daemons: text, 'single-file': text },
+        ...{ json: { type: 'boolean' }, alone: { type: 'boolean' } },
+        ...{ record: text, daemons: text, 'single-file': text },
         ...{ rounds: text, bfd: text, prefixes: text, sessions: text, seconds: text },
       },
       allowPositionals: true,
